@@ -1,0 +1,137 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# acltap: traces user annotations on Ascend NPUs from outside the process.
+#
+#   make          build $(O)/acltap          make test     build and run every test
+#   make demo     trace a real program       make help     all targets
+#
+# Variables: O=dir (build folder), V=1 (show commands), WERROR=1, DESTDIR, PREFIX, CC, CLANG.
+
+O      ?= build
+PREFIX ?= /usr/local
+CC     ?= gcc
+CLANG  ?= clang
+BPFTOOL ?= $(firstword $(wildcard /usr/sbin/bpftool /usr/local/sbin/bpftool) bpftool)
+ARCH   := $(shell uname -m)
+BPF_ARCH := $(subst x86_64,x86,$(subst aarch64,arm64,$(ARCH)))
+VERSION := 0.1.0
+
+Q := $(if $(V),,@)
+say = $(if $(V),,@printf '  %-8s %s\n' '$(1)' '$(patsubst $(O)/%,%,$(2))';)
+
+WARN := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wformat=2 -Wvla \
+	$(if $(WERROR),-Werror)
+CFLAGS ?= -O2 -g
+BASE := -std=gnu11 $(WARN) -D_GNU_SOURCE -D_FILE_OFFSET_BITS=64 -DACLTAP_VERSION='"$(VERSION)"' \
+	-Iinclude -Iuser -I$(O)/gen
+SAN  := -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
+BPF_CFLAGS := -g -O2 -target bpf -D__TARGET_ARCH_$(BPF_ARCH) -Wall -Wextra -Iinclude -Ibpf \
+	-idirafter /usr/include/$(ARCH)-linux-gnu
+
+pkg = $(shell pkg-config $(1) $(2) 2>/dev/null)
+HAVE_CAPSTONE := $(shell pkg-config --exists capstone && echo 1)
+BASE += $(if $(HAVE_CAPSTONE),-DHAVE_CAPSTONE)
+LIBS_PURE := -lz $(call pkg,--libs,libelf) $(if $(HAVE_CAPSTONE),$(call pkg,--libs,capstone))
+LIBS := $(call pkg,--libs,libbpf) $(LIBS_PURE) -lpthread
+
+# ---- Sources, in the order in which an event passes through them -----------------------------
+BPF := events follow features
+DISCOVER := maps proc elfsym libpath site plan
+LIVE := features bpfload attach follow launch guardian ring target session
+CORE := entry decode order text range tracks model pipeline
+STORE := capwrite capread
+SINK := out escape sort csv json events null sink summary
+CMD := cmd record export list check
+UTIL := log opt str map crc procfd unit
+
+src = $(wildcard $(addsuffix .c,$(addprefix user/$(1)/,$(2))))
+PURE_SRC := $(call src,util,$(UTIL)) $(call src,core,$(CORE)) $(call src,store,$(STORE)) \
+	$(call src,sink,$(SINK)) $(call src,discover,$(DISCOVER))
+TOOL_SRC := $(PURE_SRC) $(call src,live,$(LIVE)) $(call src,cmd,$(CMD)) $(wildcard user/main.c)
+HARNESS_SRC := $(wildcard tests/harness/*.c)
+UNIT_SRC := $(wildcard tests/unit/test_*.c)
+
+TOOL_OBJ := $(TOOL_SRC:%.c=$(O)/%.o)
+PURE_OBJ := $(PURE_SRC:%.c=$(O)/%.o)
+SAN_OBJ  := $(PURE_SRC:%.c=$(O)/san/%.o) $(HARNESS_SRC:%.c=$(O)/san/%.o)
+UNIT_BIN := $(UNIT_SRC:tests/unit/%.c=$(O)/san/unit/%)
+SKEL := $(patsubst %,$(O)/gen/%.skel.h,$(foreach b,$(BPF),$(if $(wildcard bpf/$(b).bpf.c),$(b))))
+
+.PHONY: all demo test unit golden live bench fuzz targets install uninstall format check clean help deps
+.DELETE_ON_ERROR:
+.SECONDARY:
+all: $(O)/acltap ## build $(O)/acltap
+
+# ---- The tool --------------------------------------------------------------------------------
+$(O)/acltap: $(TOOL_OBJ)
+	$(call say,LINK,$@)
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS)
+
+$(O)/%.o: %.c
+	$(call say,CC,$@)
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(CFLAGS) $(BASE) -MMD -MP -c -o $@ $<
+
+# Only the live layer sees the skeletons.
+$(filter $(O)/user/live/%,$(TOOL_OBJ)): | $(SKEL)
+
+$(O)/gen/%.bpf.o: bpf/%.bpf.c
+	$(call say,BPF,$@)
+	@mkdir -p $(@D)
+	$(Q)$(CLANG) $(BPF_CFLAGS) -MMD -MP -MF $(@:.o=.d) -MT $@ -c -o $@ $<
+
+$(O)/gen/%.skel.h: $(O)/gen/%.bpf.o
+	$(call say,SKEL,$@)
+	$(Q)$(BPFTOOL) gen skeleton $< name $(*F)_bpf > $@
+
+# ---- Tests: every pure file again with sanitizers, one program per tests/unit/test_*.c --------
+$(O)/san/%.o: %.c
+	$(call say,CC-SAN,$@)
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(SAN) $(BASE) -Itests -MMD -MP -Werror=unused-function -c -o $@ $<
+
+$(O)/san/libpure.a: $(SAN_OBJ)
+	$(Q)rm -f $@ && ar rcs $@ $^
+
+$(O)/san/unit/%: $(O)/san/tests/unit/%.o $(O)/san/libpure.a
+	$(call say,LINK,$@)
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(SAN) -o $@ $^ -lcmocka $(LIBS_PURE) -lm
+
+unit: deps $(UNIT_BIN) ## build and run the unit tests (ASan, UBSan)
+	$(Q)O=$(O) scripts/run-tests.sh unit
+
+test: ## install what is missing, build, run every test that this machine can run
+	$(Q)scripts/deps.sh test
+	$(Q)$(MAKE) --no-print-directory O=$(O) all targets $(UNIT_BIN)
+	$(Q)O=$(O) scripts/run-tests.sh unit golden live
+
+unit-bin: $(UNIT_BIN)
+
+deps:
+	$(Q)scripts/deps.sh build
+
+-include tests/targets/targets.mk
+
+# ---- The rest --------------------------------------------------------------------------------
+demo: ## install what is missing, build, trace a real Python program, show the result
+	$(Q)scripts/deps.sh demo
+	$(Q)$(MAKE) --no-print-directory O=$(O) all targets
+	$(Q)O=$(O) scripts/demo.sh
+
+install: all ## install into $(DESTDIR)$(PREFIX)
+	install -d $(DESTDIR)$(PREFIX)/bin
+	install -m 755 $(O)/acltap $(DESTDIR)$(PREFIX)/bin/acltap
+
+uninstall:
+	rm -f $(DESTDIR)$(PREFIX)/bin/acltap
+
+format: ## format all C sources with clang-format 14
+	clang-format -i $$(git ls-files '*.c' '*.h')
+
+clean: ## remove the build folder
+	rm -rf $(O)
+
+help: ## this list
+	@grep -hE '^[a-z-]+:.*## ' Makefile | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 20
+
+-include $(TOOL_OBJ:.o=.d) $(SAN_OBJ:.o=.d) $(UNIT_SRC:%.c=$(O)/san/%.d) $(wildcard $(O)/gen/*.d)

@@ -1,0 +1,73 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+# Runs the test layers named as arguments (unit golden live vm fuzz) and prints one closing line.
+# Every test program prints TAP lines; a skip passes only when tests/allowed-skips allows it.
+set -u
+cd "$(dirname "$0")/.." || exit 1
+export O=${O:-build}
+log=$(mktemp) || exit 1
+trap 'rm -f "$log"' EXIT
+
+run_one() {	# name, command...: TAP into the log; a crash or a plan not met is a failure
+	local name=$1 out rc
+	shift
+	out=$(mktemp)
+	"$@" >"$out" 2>"$out.err" </dev/null
+	rc=$?
+	sed -nE "s|^(not ok\|ok) *[0-9]*( - )?|\1 $name: |p" "$out" >>"$log"
+	if [ $rc -ne 0 ] && ! grep -q '^not ok' "$out"; then
+		echo "not ok $name: exited with status $rc" >>"$log"
+	elif ! grep -qE '^(not ok|ok)' "$out"; then
+		echo "not ok $name: printed no result" >>"$log"
+	fi
+	if [ $rc -ne 0 ] || grep -q '^not ok' "$out"; then
+		echo "---- $name failed (status $rc):"
+		tail -n 60 "$out" "$out.err"
+	fi
+	rm -f "$out" "$out.err"
+}
+
+for layer in "$@"; do
+	echo "== $layer"
+	case $layer in
+	unit)
+		for t in "$O"/san/unit/test_*; do
+			case $t in *.[od]) continue ;; esac
+			[ -f "tests/unit/${t##*/}.c" ] || continue
+			CMOCKA_MESSAGE_OUTPUT=TAP run_one "${t##*/}" timeout 600 "$t"
+		done ;;
+	*)
+		for t in tests/"$layer"/test_*.sh; do
+			[ -e "$t" ] || continue
+			echo "   ${t#tests/}"
+			run_one "$layer/$(basename "$t" .sh)" timeout 900 bash "$t"
+		done ;;
+	esac
+done
+
+allowed() {	# is the reason of this skip in tests/allowed-skips, and does its condition hold?
+	local reason=$1 pattern condition
+	while IFS=$'\t' read -r pattern condition; do
+		case $pattern in '#'*|'') continue ;; esac
+		if [[ $reason == $pattern ]] && bash -c "$condition" >/dev/null 2>&1; then
+			return 0
+		fi
+	done <tests/allowed-skips
+	return 1
+}
+
+passed=0 failed=0 skipped=0
+while IFS= read -r line; do
+	case $line in
+	'not ok '*) failed=$((failed + 1)); echo "FAILED ${line#not ok }" ;;
+	*'# SKIP '*)
+		if allowed "${line##*# SKIP }"; then
+			skipped=$((skipped + 1)); echo "skipped ${line#ok }"
+		else
+			failed=$((failed + 1)); echo "FAILED (skip not allowed) ${line#ok }"
+		fi ;;
+	*) passed=$((passed + 1)) ;;
+	esac
+done <"$log"
+echo "$passed passed, $failed failed, $skipped skipped"
+[ "$failed" -eq 0 ] && [ "$passed" -gt 0 ]

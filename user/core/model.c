@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "core/model.h"
+
+#include <stddef.h>
+
+#define NAME_OF(names, i) ((size_t)(i) < sizeof(names) / sizeof((names)[0]) ? (names)[i] : "?")
+
+const char *span_kind_name(enum span_kind kind)
+{
+	static const char *const names[] = {
+		[SPAN_MARKER] = "marker",
+		[SPAN_PUSH_POP] = "push/pop",
+		[SPAN_START_END] = "start/end",
+		[SPAN_MARKER_EX] = "marker_ex",
+	};
+
+	return NAME_OF(names, kind);
+}
+
+const char *span_status_name(enum span_status st)
+{
+	static const char *const names[] = {
+		[SPAN_COMPLETE] = "complete",	  [SPAN_UNFINISHED] = "unfinished",
+		[SPAN_OPEN] = "open",		  [SPAN_SUPERSEDED] = "superseded",
+		[SPAN_UNCERTAIN] = "uncertain",
+	};
+
+	return NAME_OF(names, st);
+}
+
+const char *tally_kind_name(enum tally_kind kind)
+{
+	static const char *const names[] = {
+		[TALLY_CALL] = "call",
+		[TALLY_ORPHAN] = "orphan",
+		[TALLY_FAILED] = "failed",
+		[TALLY_UNREADABLE] = "unreadable",
+		[TALLY_CUT] = "cut",
+		[TALLY_LOSS] = "loss",
+		[TALLY_LOST_RETURN] = "lost_return",
+		[TALLY_LOST_START] = "lost_start",
+		[TALLY_LIMIT] = "limit",
+		[TALLY_NULL_STAMP] = "null_stamp",
+		[TALLY_LATE] = "late",
+		[TALLY_BAD] = "bad",
+	};
+
+	return NAME_OF(names, kind);
+}

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The capture file (.acltap): wire records in blocks, append only.
+ *
+ *   file header, 64 bytes:  magic "ACLTAP\r\n"; u32 format version 1; u32 WIRE_VERSION;
+ *                           u32 header size 64; u32 CRC-32 of the 20 bytes before it; zeros
+ *   block:  u32 magic "BLK1"; u32 type (1 records, 2 footer); u32 payload bytes; u32 CRC-32 of
+ *           type, payload size and payload; payload, padded with zeros to a multiple of 8
+ *   records payload: struct wire + message, each record padded to a multiple of 8
+ *   footer payload:  u64 records; u64 first time_ns; u64 last time_ns; u64 blocks
+ *
+ * All little endian; CRC-32 as in zlib. A block is at most CAPTURE_BLOCK_MAX bytes and written by
+ * one write(2), so after a crash or on a full disk the file is whole up to its last block; without
+ * a footer it is incomplete. The reader trusts nothing.
+ */
+#ifndef ACLTAP_STORE_CAPTURE_H
+#define ACLTAP_STORE_CAPTURE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define CAPTURE_SUFFIX ".acltap"
+#define CAPTURE_BLOCK_MAX (1u << 20)
+
+/* Writing. */
+struct capwrite;
+
+/* Creates path (O_EXCL unless overwrite, never through a symlink) with its header. */
+int capwrite_open(const char *path, bool overwrite, struct capwrite **out);
+/* Appends one record; blocks are written when full. Error sticks. */
+int capwrite_record(struct capwrite *w, const void *rec, size_t sz);
+/* Writes the block begun, so that all so far survives a crash of acltap. */
+int capwrite_flush(struct capwrite *w);
+uint64_t capwrite_bytes(const struct capwrite *w);
+/* Flush, footer, fsync, close. Frees w. */
+int capwrite_close(struct capwrite *w);
+/* Close without footer: the file stays readable up to its last block. Frees w; NULL is fine. */
+void capwrite_abandon(struct capwrite *w);
+
+/* Reading. */
+struct capread;
+
+enum capread_end {
+	CAPREAD_COMPLETE,  /* footer seen */
+	CAPREAD_TRUNCATED, /* ends without one: recording crashed or goes on */
+	CAPREAD_DAMAGED,   /* a block that fails its check; what came before was delivered */
+};
+
+/* -EINVAL: not a capture (or its header is cut); -ENOTSUP: of a newer version. */
+int capread_open(const char *path, struct capread **out);
+/* The next record: 1 and *rec, *sz (valid until the next call); 0 at the end; -errno. */
+int capread_next(struct capread *r, const void **rec, size_t *sz);
+enum capread_end capread_ended(const struct capread *r); /* after capread_next() gave 0 */
+uint64_t capread_offset(const struct capread *r);        /* bytes read, for progress */
+uint64_t capread_size(const struct capread *r);
+uint64_t capread_last_ns(const struct capread *r);       /* newest time_ns seen */
+void capread_close(struct capread *r);
+
+#endif
