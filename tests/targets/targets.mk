@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# Programs to trace, and the stand-in library in each form that the real one has. All of it goes
+# to $(O)/targets/. TCC is the compiler of the targets (a cross compiler works).
+
+TCC    ?= $(CC)
+TSTRIP ?= strip
+T      := $(O)/targets
+TS     := tests/targets
+FORMS  := jmp stack endbr push
+PYTHON3 ?= /usr/bin/python3
+
+T_MACHINE := $(shell $(TCC) -dumpmachine)
+T_BASE := -std=gnu11 -D_GNU_SOURCE $(WARN) -g
+T_PLAIN := $(if $(findstring x86_64,$(T_MACHINE)),-fcf-protection=none,-mbranch-protection=none)
+T_GUARD := $(if $(findstring x86_64,$(T_MACHINE)),-fcf-protection=full,-mbranch-protection=standard)
+
+# The flags that give each form; check_forms.sh fails the build when the compiler gave another.
+FORM_jmp   := -Os $(T_PLAIN) -fno-stack-protector
+FORM_stack := -Os $(T_PLAIN) -fstack-protector-all
+FORM_endbr := -Os $(T_GUARD) -fno-stack-protector
+FORM_push  := -Os $(T_PLAIN) -fno-stack-protector -fno-omit-frame-pointer -fno-optimize-sibling-calls
+
+T_SO := -shared -fPIC -Wl,--hash-style=gnu -Wl,-z,now -Wl,-rpath,'$$ORIGIN'
+T_LIBS := $(foreach f,$(FORMS),$(T)/$(f)/.checked)
+# Without LD_LIBRARY_PATH a target uses the form jmp.
+T_LINK := -L$(T)/jmp -Wl,-rpath,'$$ORIGIN/jmp' -lmsprofiler -Wl,-rpath-link,$(T)/jmp -lpthread
+
+$(T)/%/libprofapi.so: $(TS)/lib/profapi.c
+	$(call say,TARGET,$@)
+	@mkdir -p $(@D)
+	$(Q)$(TCC) $(T_BASE) -O2 $(T_PLAIN) -fno-stack-protector $(T_SO) -MMD -MP -MF $(@:.so=.d) \
+		-Wl,-soname,libprofapi.so -o $@ $< -lpthread
+
+$(T)/%/libmsprofiler.so: $(TS)/lib/msprofiler.c $(T)/%/libprofapi.so
+	$(call say,TARGET,$@)
+	$(Q)$(TCC) $(T_BASE) $(FORM_$*) $(T_SO) -MMD -MP -MF $(@:.so=.d) \
+		-Wl,-soname,libmsprofiler.so -o $@ $< -L$(@D) -lprofapi
+	$(Q)$(TSTRIP) --strip-all $@
+
+$(T)/%/libascendcl.so: $(TS)/lib/ascendcl.c $(T)/%/libmsprofiler.so
+	$(call say,TARGET,$@)
+	$(Q)$(TCC) $(T_BASE) -O2 $(T_PLAIN) $(T_SO) -MMD -MP -MF $(@:.so=.d) \
+		-Wl,-soname,libascendcl.so -Wl,--no-as-needed -o $@ $< -L$(@D) -lmsprofiler
+
+$(T)/%/.checked: $(T)/%/libmsprofiler.so $(T)/%/libascendcl.so $(TS)/check_forms.sh
+	$(Q)bash $(TS)/check_forms.sh $* $(@D)
+	$(Q)touch $@
+
+# ---- Python: limited API, so any Python 3 of the machine can load it --------------------------
+T_PYINC := $(shell $(PYTHON3) -c 'import sysconfig; print(sysconfig.get_path("include"))' 2>/dev/null)
+T_PY := $(if $(wildcard $(T_PYINC)/Python.h),$(T)/acl.abi3.so)
+
+$(T)/acl.abi3.so: $(TS)/lib/aclmodule.c $(T)/jmp/.checked
+	$(call say,TARGET,$@)
+	$(Q)$(TCC) $(T_BASE) -O2 -isystem $(T_PYINC) -shared -fPIC -MMD -MP -MF $(T)/acl.abi3.d -o $@ $< $(T_LINK)
+
+# ---- Programs ---------------------------------------------------------------------------------
+T_PROGS := seed_loops
+T_BIN := $(T_PROGS:%=$(T)/%)
+
+$(T)/obj/%.o: $(TS)/%.c
+	$(call say,TARGET,$@)
+	@mkdir -p $(@D)
+	$(Q)$(TCC) $(T_BASE) -O2 -fPIE -MMD -MP -c -o $@ $<
+
+$(T_BIN): $(T)/%: $(T)/obj/%.o $(T)/obj/truth.o $(T)/jmp/.checked
+	$(call say,TARGET,$@)
+	$(Q)$(TCC) -pie -o $@ $(filter %.o,$^) $(T_LINK) -ldl
+
+targets: $(T_LIBS) $(T_PY) $(T_BIN) ## build the programs that the live tests trace
+
+-include $(wildcard $(T)/*.d $(T)/*/*.d)
