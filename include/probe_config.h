@@ -28,6 +28,7 @@ enum probe_depth { DEPTH_KEEP, DEPTH_PUSH, DEPTH_POP };
 #define COOKIE_OUT(c) ((__u32)((c) >> 20 & 0xf))
 #define COOKIE_MSG(c) ((__u32)((c) >> 24 & 0x3))
 #define COOKIE_DEPTH(c) ((__u32)((c) >> 26 & 0x3))
+#define COOKIE_POINTER ((__u64)1 << 28) /* returns a pointer, not an int */
 
 /* Room in the map of per-function counters; ids in entrypoints.def stay below. */
 #define PROBE_FUNCS 64
@@ -38,14 +39,25 @@ enum probe_depth { DEPTH_KEEP, DEPTH_PUSH, DEPTH_POP };
 
 /* State of a traced process; key: tgid. Made by user space or at fork, removed at exit. */
 struct proc_state {
-	__u32 gap;   /* records lost so far */
-	__u32 flags; /* enum proc_flag */
+	__u32 gap; /* records lost so far */
+	__u32 pad;
 };
 
-enum proc_flag {
-	PROC_FOLLOW = 1 << 0,  /* children are traced as well */
-	PROC_STOP = 1 << 1,    /* stopped by SIGSTOP when its mappings change (launch mode) */
-	PROC_SETTLED = 1 << 2, /* maps a probed library: never stopped again */
+/*
+ * Launch mode: what may be done to a process when its mappings change; key: tgid. A process that
+ * maps a probed library has no entry any more: it is never stopped again.
+ */
+enum stop_state {
+	STOP_ARMED = 1, /* the next change stops it */
+	STOP_QUIET = 2, /* the next change, that of program start, only notifies; then armed */
+	STOP_SENT = 3,  /* SIGSTOP was sent: whoever sees this continues it */
+};
+
+/* A program file that has been looked at; the value is an enum stop_state for its next start. */
+struct exe_key {
+	__u64 ino;
+	__u32 dev; /* as the kernel counts: major << 20 | minor */
+	__u32 pad;
 };
 
 /* State of a thread that called a traced function; key: tid. Removed at thread exit. */
@@ -54,7 +66,7 @@ struct thread_state {
 	__u32 depth;
 	__u32 min_depth;
 	__u32 pad;
-	__u64 out; /* where range_start, in flight, will store the range id */
+	__u64 out; /* of the call in flight: where the range id will be stored, else its stamp */
 };
 
 /* Counters of a function, one set per CPU; key: func. */
@@ -64,14 +76,22 @@ struct func_count {
 	__u64 lost_returns;
 };
 
+/* Lost lifecycle records (fork, exec, exit) are counted under this number. */
+#define PROBE_FUNC_LIFECYCLE (PROBE_FUNCS - 1)
+
 /* Switches that user space turns while the programs run; one array element, key 0. */
 struct control {
 	__u32 gate;     /* events are recorded */
 	__u32 may_stop; /* processes may be stopped; the guardian clears it */
 };
 
+/* Offset of r_state in struct r_debug (<link.h>), and its value when no change is under way. */
+#define R_DEBUG_STATE 24
+#define R_DEBUG_CONSISTENT 0
+
 _Static_assert(sizeof(struct proc_state) == 8, "map value layout");
 _Static_assert(sizeof(struct thread_state) == 24, "map value layout");
+_Static_assert(sizeof(struct exe_key) == 16, "map key layout");
 _Static_assert(sizeof(struct func_count) == 24, "map value layout");
 
 #endif

@@ -7,13 +7,16 @@
 
 #define DEPTH_OF(op) ((op) == OP_PUSH ? DEPTH_PUSH : (op) == OP_POP ? DEPTH_POP : DEPTH_KEEP)
 
+#define RETURN_OF(op) ((op) == OP_CREATE ? COOKIE_POINTER : 0)
+
 #define ENTRY(id, sym, py, o, a0, a1, m, marg, outp, u)                                            \
 	[id] = { .func = id,                                                                       \
 		 .symbol = sym,                                                                    \
 		 .python = py,                                                                     \
 		 .op = OP_##o,                                                                     \
 		 .use = USE_##u,                                                                   \
-		 .cookie = COOKIE(id, a0, a1, MSG_##m, marg, outp, DEPTH_OF(OP_##o)) },
+		 .cookie = COOKIE(id, a0, a1, MSG_##m, marg, outp, DEPTH_OF(OP_##o)) |                 \
+			   RETURN_OF(OP_##o) },
 
 static const struct entry table[] = {
 #include "entrypoints.def"

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Reserving and filling records: the only place where a record can be lost, and it is counted
+ * there. The time of a record is taken after its reservation: with that, a consumer that reads the
+ * clock first and the producer position second knows which times are final.
+ */
+#ifndef ACLTAP_EMIT_BPF_H
+#define ACLTAP_EMIT_BPF_H
+
+#include "maps.bpf.h"
+
+static __always_inline void count_lost(struct proc_state *proc, struct func_count *n, __u8 kind)
+{
+	__sync_fetch_and_add(&proc->gap, 1);
+	if (!n)
+		return;
+	if (kind == WIRE_RETURN)
+		__sync_fetch_and_add(&n->lost_returns, 1);
+	else
+		__sync_fetch_and_add(&n->lost, 1);
+}
+
+static __always_inline __u16 depth16(__u32 depth)
+{
+	return depth > 65535 ? 65535 : depth;
+}
+
+static __always_inline void fill(struct wire *w, __u8 kind, __u8 func, __u64 pid_tgid,
+				 struct proc_state *proc, struct thread_state *th)
+{
+	w->tgid = pid_tgid >> 32;
+	w->tid = (__u32)pid_tgid;
+	w->len = sizeof(*w);
+	w->kind = kind;
+	w->func = func;
+	w->gap = proc->gap;
+	w->arg0 = 0;
+	w->arg1 = 0;
+	w->msg_len = 0;
+	if (th) {
+		w->seq = th->seq;
+		w->depth = depth16(th->depth);
+		w->min_depth = depth16(th->min_depth);
+		w->flags = 0;
+	} else {
+		w->seq = 0;
+		w->depth = 0;
+		w->min_depth = 0;
+		w->flags = WIRE_F_NO_STATE;
+	}
+	w->time_ns = bpf_ktime_get_ns();
+}
+
+/* The state of the current thread, made at its first call; NULL when the map is full. */
+static __always_inline struct thread_state *thread_get(__u32 tid)
+{
+	struct thread_state *th = bpf_map_lookup_elem(&threads, &tid);
+	struct thread_state zero = {};
+
+	if (th)
+		return th;
+	bpf_map_update_elem(&threads, &tid, &zero, BPF_NOEXIST);
+	return bpf_map_lookup_elem(&threads, &tid);
+}
+
+#endif

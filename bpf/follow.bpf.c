@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Following processes: fork, exec and exit of what is traced. Raw tracepoints need no tracefs; the
+ * fields come by CO-RE, so this object needs kernel BTF and is optional.
+ */
+#include <linux/bpf.h>
+#include <bpf/bpf_helpers.h>
+#include <bpf/bpf_core_read.h>
+
+#include "emit.bpf.h"
+#include "ktypes.h"
+
+#define SIGSTOP 19
+#define COMM_LEN 16
+
+/* Set before load. */
+const volatile __u32 follow = 1; /* children are traced as well */
+const volatile __u32 launch = 0; /* a new program is stopped until user space has seen it */
+
+struct comm_record {
+	struct wire w;
+	char comm[COMM_LEN];
+};
+
+static __always_inline struct func_count *lifecycle_count(void)
+{
+	__u32 func = PROBE_FUNC_LIFECYCLE;
+
+	return bpf_map_lookup_elem(&counts, &func);
+}
+
+static __always_inline int emit_comm(__u8 kind, __u64 pid_tgid, struct proc_state *proc, __u64 arg0,
+				     struct task_struct *task, __u64 wakeup)
+{
+	struct comm_record *r = bpf_ringbuf_reserve(&events, sizeof(*r), 0);
+
+	if (!r) {
+		count_lost(proc, lifecycle_count(), kind);
+		return -1;
+	}
+	fill(&r->w, kind, 0, pid_tgid, proc, NULL);
+	r->w.flags = 0;
+	r->w.arg0 = arg0;
+	bpf_core_read(r->comm, sizeof(r->comm), &task->comm);
+	r->w.msg_len = sizeof(r->comm);
+	r->w.len = sizeof(*r);
+	bpf_ringbuf_submit(r, wakeup);
+	return 0;
+}
+
+SEC("raw_tp/sched_process_fork")
+int on_fork(struct bpf_raw_tracepoint_args *ctx)
+{
+	struct task_struct *child = (struct task_struct *)ctx->args[1];
+	__u64 pid_tgid = bpf_get_current_pid_tgid();
+	__u32 parent = pid_tgid >> 32, tgid = BPF_CORE_READ(child, tgid), *stop;
+	struct proc_state *proc = bpf_map_lookup_elem(&procs, &parent);
+	struct proc_state state = {};
+
+	if (!proc || !follow || tgid == parent)
+		return 0; /* not traced, not wanted, or a new thread */
+	/* The child's texts are unknown when this record is lost: its gap says so. */
+	if (emit_comm(WIRE_FORK, pid_tgid, proc, tgid, child, BPF_RB_FORCE_WAKEUP))
+		state.gap = 1;
+	bpf_map_update_elem(&procs, &tgid, &state, BPF_ANY);
+	stop = bpf_map_lookup_elem(&stops, &parent);
+	if (stop) {
+		__u32 armed = STOP_ARMED;
+
+		bpf_map_update_elem(&stops, &tgid, &armed, BPF_ANY);
+	}
+	return 0;
+}
+
+/* A program file that was not looked at yet is stopped before its first instruction. */
+static __always_inline void stop_new_program(__u32 tgid, struct task_struct *task)
+{
+	struct exe_key key = {};
+	__u32 state, zero = 0, *known;
+	struct control *c = bpf_map_lookup_elem(&control, &zero);
+
+	key.ino = BPF_CORE_READ(task, mm, exe_file, f_inode, i_ino);
+	key.dev = BPF_CORE_READ(task, mm, exe_file, f_inode, i_sb, s_dev);
+	known = bpf_map_lookup_elem(&known_exes, &key);
+	state = known ? *known : STOP_SENT;
+	if (!c || !c->may_stop)
+		return;
+	bpf_map_update_elem(&stops, &tgid, &state, BPF_ANY);
+	if (!known)
+		bpf_send_signal(SIGSTOP);
+}
+
+SEC("raw_tp/sched_process_exec")
+int on_exec(struct bpf_raw_tracepoint_args *ctx)
+{
+	struct task_struct *task = (struct task_struct *)ctx->args[0];
+	__u32 old_tid = (__u32)ctx->args[1];
+	__u64 pid_tgid = bpf_get_current_pid_tgid();
+	__u32 tgid = pid_tgid >> 32;
+	struct proc_state *proc = bpf_map_lookup_elem(&procs, &tgid);
+
+	if (!proc)
+		return 0;
+	bpf_map_delete_elem(&threads, &old_tid);
+	bpf_map_delete_elem(&threads, &tgid);
+	emit_comm(WIRE_EXEC, pid_tgid, proc, 0, task, BPF_RB_FORCE_WAKEUP);
+	if (launch)
+		stop_new_program(tgid, task);
+	return 0;
+}
+
+SEC("raw_tp/sched_process_exit")
+int on_exit(struct bpf_raw_tracepoint_args *ctx)
+{
+	struct task_struct *task = (struct task_struct *)ctx->args[0];
+	__u64 pid_tgid = bpf_get_current_pid_tgid();
+	__u32 tgid = pid_tgid >> 32, tid = (__u32)pid_tgid;
+	struct proc_state *proc = bpf_map_lookup_elem(&procs, &tgid);
+	struct thread_state *th;
+	struct wire *w;
+	int last;
+
+	if (!proc)
+		return 0;
+	th = bpf_map_lookup_elem(&threads, &tid);
+	last = BPF_CORE_READ(task, signal, live.counter) == 0;
+	if (th || last) {
+		w = bpf_ringbuf_reserve(&events, sizeof(*w), 0);
+		if (w) {
+			fill(w, WIRE_EXIT, 0, pid_tgid, proc, th);
+			w->flags = last ? WIRE_F_LAST : 0;
+			bpf_ringbuf_submit(w, last ? BPF_RB_FORCE_WAKEUP : BPF_RB_NO_WAKEUP);
+		} else {
+			count_lost(proc, lifecycle_count(), WIRE_EXIT);
+		}
+	}
+	bpf_map_delete_elem(&threads, &tid);
+	if (last) {
+		bpf_map_delete_elem(&procs, &tgid);
+		bpf_map_delete_elem(&stops, &tgid);
+	}
+	return 0;
+}
+
+char LICENSE[] SEC("license") = "GPL";

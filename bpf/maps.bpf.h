@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Every map, with who writes and who reads it. Both BPF objects share them. */
+#ifndef ACLTAP_MAPS_BPF_H
+#define ACLTAP_MAPS_BPF_H
+
+#include "probe_config.h"
+#include "wire.h"
+
+/* Records to user space. Resized before load. */
+struct {
+	__uint(type, BPF_MAP_TYPE_RINGBUF);
+	__uint(max_entries, 16 << 20);
+} events SEC(".maps");
+
+/* tgid -> what is traced. User space and fork insert, exit removes; all programs read. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, PROBE_MAX_PROCS);
+	__type(key, __u32);
+	__type(value, struct proc_state);
+} procs SEC(".maps");
+
+/* tid -> push depth and sequence. The thread's own probes write, exit removes. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, PROBE_MAX_THREADS);
+	__type(key, __u32);
+	__type(value, struct thread_state);
+} threads SEC(".maps");
+
+/* func -> counters. The programs add, user space reads. */
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, PROBE_FUNCS);
+	__type(key, __u32);
+	__type(value, struct func_count);
+} counts SEC(".maps");
+
+/* The switches. User space writes through mmap, so that the guardian can as well. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct control);
+} control SEC(".maps");
+
+/* tgid -> enum stop_state, launch mode only. Programs, user space and the guardian. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, PROBE_MAX_PROCS);
+	__type(key, __u32);
+	__type(value, __u32);
+} stops SEC(".maps");
+
+/* Program files that need no stop at exec. User space inserts, exec reads. */
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, 4096);
+	__type(key, struct exe_key);
+	__type(value, __u32);
+} known_exes SEC(".maps");
+
+#endif
