@@ -55,18 +55,52 @@ $(T)/acl.abi3.so: $(TS)/lib/aclmodule.c $(T)/jmp/.checked
 	$(Q)$(TCC) $(T_BASE) -O2 -isystem $(T_PYINC) -shared -fPIC -MMD -MP -MF $(T)/acl.abi3.d -o $@ $< $(T_LINK)
 
 # ---- Programs ---------------------------------------------------------------------------------
-T_PROGS := seed_loops
+T_PROGS := seed_loops threads short crash fork_exec leader_exit nullstamp messages storm rwx
 T_BIN := $(T_PROGS:%=$(T)/%)
+T_EXTRA := $(T)/dlopen_late $(T)/seed_nopie $(T)/seed_static
 
 $(T)/obj/%.o: $(TS)/%.c
 	$(call say,TARGET,$@)
 	@mkdir -p $(@D)
 	$(Q)$(TCC) $(T_BASE) -O2 -fPIE -MMD -MP -c -o $@ $<
 
-$(T_BIN): $(T)/%: $(T)/obj/%.o $(T)/obj/truth.o $(T)/jmp/.checked
+$(T_BIN): $(T)/%: $(T)/obj/%.o $(T)/obj/truth.o $(T)/obj/calls.o $(T)/jmp/.checked
 	$(call say,TARGET,$@)
-	$(Q)$(TCC) -pie -o $@ $(filter %.o,$^) $(T_LINK) -ldl
+	$(Q)$(TCC) -pie -o $@ $(filter %.o,$^) $(T_LINK)
 
-targets: $(T_LIBS) $(T_PY) $(T_BIN) ## build the programs that the live tests trace
+$(T)/dlopen_late: $(T)/obj/dlopen_late.o $(T)/obj/truth.o # knows nothing of the library
+	$(call say,TARGET,$@)
+	$(Q)$(TCC) -pie -o $@ $^ -ldl
+
+$(T)/seed_nopie: $(TS)/seed_loops.c $(T)/jmp/.checked
+	$(call say,TARGET,$@)
+	$(Q)$(TCC) $(T_BASE) -O2 -fno-pie -no-pie -MMD -MP -MF $@.d -o $@ $< $(T_LINK)
+
+# The API inside the program, found by .symtab only.
+$(T)/seed_static: $(TS)/seed_loops.c $(TS)/lib/msprofiler.c $(TS)/lib/profapi.c
+	$(call say,TARGET,$@)
+	@mkdir -p $(@D)
+	$(Q)$(TCC) $(T_BASE) $(FORM_jmp) -static -o $@ $^ -lpthread
+
+$(T)/seed_static: $(TS)/lib/acl_prof.h
+
+# ---- The same with another C library, where its compiler is installed -------------------------
+MUSL_CC ?= $(shell command -v musl-gcc)
+ifneq ($(MUSL_CC),)
+T_EXTRA += $(T)/musl/seed_loops
+
+$(T)/musl/seed_loops: $(TS)/seed_loops.c $(TS)/lib/msprofiler.c $(TS)/lib/profapi.c
+	$(call say,TARGET,$@)
+	@mkdir -p $(@D)
+	$(Q)$(MUSL_CC) $(T_BASE) -O2 $(T_PLAIN) $(T_SO) -Wl,-soname,libprofapi.so \
+		-o $(@D)/libprofapi.so $(TS)/lib/profapi.c
+	$(Q)$(MUSL_CC) $(T_BASE) $(FORM_jmp) $(T_SO) -Wl,-soname,libmsprofiler.so \
+		-o $(@D)/libmsprofiler.so $(TS)/lib/msprofiler.c -L$(@D) -lprofapi
+	$(Q)$(MUSL_CC) $(T_BASE) -O2 -o $@ $< -L$(@D) -lmsprofiler -lprofapi -Wl,-rpath,'$$ORIGIN'
+
+$(T)/musl/seed_loops: $(TS)/lib/acl_prof.h
+endif
+
+targets: $(T_LIBS) $(T_PY) $(T_BIN) $(T_EXTRA) ## build the programs that the live tests trace
 
 -include $(wildcard $(T)/*.d $(T)/*/*.d)

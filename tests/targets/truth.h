@@ -48,6 +48,9 @@ void truth_pop(struct truth *t);
 struct truth truth_start(const char *name);
 void truth_stop(struct truth *t);
 
+/* In a forked child: it inherits no open ranges. */
+void truth_child(void);
+
 void *checked_stamp(const char *name, size_t len);
 void must(bool ok, const char *what);
 /* Reads one line from the FIFO named by the variable ACLTAP_WAIT, if set: the test says go. */

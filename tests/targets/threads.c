@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Four threads in step: each nests six ranges, marks at the bottom, and starts two overlapping
+ * start/end ranges that the next thread stops, one before and one after its own pops.
+ * usage: threads [ROUNDS=50]; ACLTAP_TRUTH=FILE
+ */
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "truth.h"
+
+#define THREADS 4
+#define NESTING 6
+
+static pthread_barrier_t barrier;
+static struct truth handed[THREADS][2];
+static int rounds = 50;
+
+static void one_round(unsigned int me)
+{
+	static const char *const level[NESTING] = {"step",   "forward", "layer",
+						   "matmul", "tile",	"copy"};
+	struct truth nested[NESTING];
+	struct truth *from = handed[(me + THREADS - 1) % THREADS];
+	char name[32];
+
+	for (int i = 0; i < NESTING; i++) {
+		nested[i] = truth_push(level[i]);
+		if (i == 1) {
+			snprintf(name, sizeof(name), "hand %u", me);
+			handed[me][0] = truth_start(name);
+		}
+	}
+	truth_mark("bottom");
+	snprintf(name, sizeof(name), "over %u", me);
+	handed[me][1] = truth_start(name);
+	pthread_barrier_wait(&barrier);
+	truth_stop(&from[0]);
+	for (int i = NESTING - 1; i >= 0; i--)
+		truth_pop(&nested[i]);
+	truth_stop(&from[1]);
+	pthread_barrier_wait(&barrier);
+	truth_mark("between");
+}
+
+static void *run(void *arg)
+{
+	for (int i = 0; i < rounds; i++)
+		one_round((unsigned int)(uintptr_t)arg);
+	return NULL;
+}
+
+int main(int argc, char **argv)
+{
+	pthread_t thread[THREADS];
+
+	if (argc > 1)
+		rounds = atoi(argv[1]);
+	truth_open(NULL);
+	wait_for_test();
+	must(pthread_barrier_init(&barrier, NULL, THREADS) == 0, "barrier");
+	for (uintptr_t i = 0; i < THREADS; i++)
+		must(pthread_create(&thread[i], NULL, run, (void *)i) == 0, "pthread_create");
+	for (int i = 0; i < THREADS; i++)
+		must(pthread_join(thread[i], NULL) == 0, "pthread_join");
+	return 0;
+}
