@@ -34,14 +34,14 @@ LIBS_PURE := -lz $(call pkg,--libs,libelf) $(if $(HAVE_CAPSTONE),$(call pkg,--li
 LIBS := $(call pkg,--libs,libbpf) $(LIBS_PURE) -lpthread
 
 # ---- Sources, in the order in which an event passes through them -----------------------------
-BPF := events follow features
+BPF := events follow
 DISCOVER := maps proc elfsym libpath site plan
-LIVE := features bpfload attach follow launch guardian ring target session
-CORE := entry decode order text range tracks model pipeline
-STORE := capwrite capread
-SINK := out escape sort csv json events null sink summary
+LIVE := multi_link features bpfload attach follow launch guardian ring target session
+CORE := entry decode order text state stack range calls tracks counts model pipeline
+STORE := capwrite capread replay
+SINK := out escape ids sort csv json events null sink summary
 CMD := cmd record export list check
-UTIL := log opt str map crc procfd unit
+UTIL := log opt str map crc procfd unit rights safepath
 
 src = $(wildcard $(addsuffix .c,$(addprefix user/$(1)/,$(2))))
 PURE_SRC := $(call src,util,$(UTIL)) $(call src,core,$(CORE)) $(call src,store,$(STORE)) \

@@ -2,7 +2,9 @@
 /*
  * Buffered byte output to a file, a descriptor or memory. The first error sticks: later calls do
  * nothing and out_close() returns it. A file has a temporary name beside the final one until
- * out_close(), is created with O_EXCL | O_NOFOLLOW, and is removed when closed with an error.
+ * out_close(), is created with O_EXCL | O_NOFOLLOW, and is removed when closed with an error. A
+ * device or a FIFO is written to directly. Never through a symbolic link in its place, nor through
+ * one in a directory that anybody can write to (-ELOOP, see util/safepath.h).
  */
 #ifndef ACLTAP_SINK_OUT_H
 #define ACLTAP_SINK_OUT_H
@@ -23,7 +25,22 @@ void out_write(struct out *o, const void *p, size_t n);
 void out_str(struct out *o, const char *s);
 void out_char(struct out *o, char c);
 void out_u64(struct out *o, uint64_t v); /* decimal */
-int out_error(const struct out *o);      /* first error, or 0 */
+int out_error(const struct out *o);	 /* first error, or 0 */
+
+/*
+ * For hot paths: room for OUT_ROOM bytes, never NULL (after an error they go nowhere), then the
+ * number of bytes that were put there. Nothing else may be called in between.
+ */
+#define OUT_ROOM 1024
+char *out_room(struct out *o);
+void out_advance(struct out *o, size_t n);
+
+/* Flushes and gives the descriptor and the buffer back; the file keeps its temporary name. */
+int out_seal(struct out *o);
+/* The final name's last component becomes base; not once it is published. */
+int out_rename(struct out *o, const char *base);
+/* Seals and gives the final name; out_close() then only frees, out_discard() removes the file. */
+int out_publish(struct out *o);
 
 /* Flushes, closes, renames to the final name; frees o. Returns the first error. */
 int out_close(struct out *o);
