@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Outputs. A sink turns spans and counts into one file. Adding one: a file in this folder and a
- * line in sink.c. The wrappers below keep the first error: after it a sink is called no more and
- * sink_end() returns it, so a full disk can never look like success.
+ * line in sink.c. The fan-out below keeps the first error of each: after it a sink is called no
+ * more, and the fan-out's end() returns it, so a full disk can never look like success.
  */
 #ifndef ACLTAP_SINK_SINK_H
 #define ACLTAP_SINK_SINK_H
@@ -20,10 +20,10 @@ enum sink_order {
 
 /* Options that change the bytes of an output; all zero is the default. */
 struct sink_opts {
-	bool no_tab;           /* csv: no TAB after times */
-	bool lanes;            /* json: overlapping start/end ranges on rows of their own */
-	uint64_t slice_rows;   /* csv: start a further file after so many rows, 0 = never */
-	bool overwrite;        /* replace existing files */
+	bool no_tab;	     /* csv: no TAB after times */
+	bool lanes;	     /* json: overlapping start/end ranges on rows of their own */
+	uint64_t slice_rows; /* csv: start a further file after so many rows, 0 = never */
+	bool overwrite;	     /* replace existing files */
 };
 
 struct sink;
@@ -48,11 +48,25 @@ struct sink_ops {
 /* Every sink embeds this first. */
 struct sink {
 	const struct sink_ops *ops;
-	char *path;        /* final name, owned */
-	int err;           /* first error, sticky */
-	uint64_t rows;     /* spans written */
+	char *path;	   /* final name, owned */
+	int err;	   /* first error, sticky */
+	uint64_t rows;	   /* spans written */
 	uint64_t left_out; /* spans that this format has no place for (not complete) */
+	uint64_t files;	   /* files written, when more than one (csv slices); path is the first */
+	bool done;	   /* end() succeeded: the file has its final name */
 };
+
+/* The thread that the vendor's files name: of the end call, but for mstx ranges of the start. */
+static inline uint32_t sink_span_tid(const struct span *sp)
+{
+	return sp->domain ? sp->start_tid : sp->end_tid;
+}
+
+/* NULL for stamp events. */
+static inline const char *sink_span_domain(const struct span *sp)
+{
+	return sp->domain || sp->kind != SPAN_MARKER_EX ? sp->domain : "default";
+}
 
 extern const struct sink_ops *const sink_table[]; /* ends with NULL */
 
@@ -62,15 +76,23 @@ const struct sink_ops *sink_by_path(const char *path);
 
 /*
  * A fan-out of several sinks behind one consumer: sinks that want SINK_BY_START get their spans
- * from one shared external merge sort (sink/sort.h), after the last; the others at once.
+ * from one shared external merge sort (sink/sort.h), after the last; the others at once. A sink
+ * that fails does not stop the others: only end() returns an error, the first one.
  */
 struct fanout;
 int fanout_new(struct fanout **out);
+/* Opens a sink; on an error the fan-out is as before. Before the consumer's begin(). */
 int fanout_add(struct fanout *f, const struct sink_ops *ops, const char *path,
 	       const struct sink_opts *opts);
 struct consumer fanout_consumer(struct fanout *f);
+/* Called now and then while the sorted spans are written, which is most of end(). May be NULL. */
+void fanout_progress(struct fanout *f, void (*progress)(void *ctx, uint64_t done, uint64_t total),
+		     void *ctx);
 size_t fanout_count(const struct fanout *f);
 const struct sink *fanout_get(const struct fanout *f, size_t i); /* for the summary */
 void fanout_free(struct fanout *f); /* removes outputs that were not completed */
+
+/* The formats of this folder, for the table. */
+extern const struct sink_ops sink_csv, sink_json, sink_tsv, sink_ndjson, sink_null;
 
 #endif

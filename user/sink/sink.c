@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The table of formats, and the fan-out to several sinks. */
+#include "sink/sink.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "sink/sort.h"
+
+const struct sink_ops *const sink_table[] = {
+	&sink_csv,
+	&sink_null,
+	NULL,
+};
+
+const struct sink_ops *sink_by_name(const char *name)
+{
+	for (const struct sink_ops *const *op = sink_table; *op; op++)
+		if (!strcmp((*op)->name, name))
+			return *op;
+	return NULL;
+}
+
+const struct sink_ops *sink_by_path(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	const char *dot = strrchr(slash ? slash : path, '.');
+
+	for (const struct sink_ops *const *op = sink_table; dot && *op; op++)
+		if (!strcmp((*op)->suffix, dot))
+			return *op;
+	return NULL;
+}
+
+struct fanout {
+	struct sink **sinks;
+	size_t count;
+	struct sorter *sorter; /* NULL when no sink wants one */
+	int sort_err;
+	uint64_t spans, drained;
+	void (*progress)(void *ctx, uint64_t done, uint64_t total);
+	void *progress_ctx;
+};
+
+int fanout_new(struct fanout **out)
+{
+	struct fanout *f = calloc(1, sizeof(*f));
+
+	if (!f)
+		return -ENOMEM;
+	*out = f;
+	return 0;
+}
+
+static void sink_free(struct sink *s)
+{
+	free(s->path);
+	s->path = NULL;
+	s->ops->free(s);
+}
+
+void fanout_free(struct fanout *f)
+{
+	if (!f)
+		return;
+	for (size_t i = 0; i < f->count; i++)
+		sink_free(f->sinks[i]);
+	free(f->sinks);
+	sort_free(f->sorter);
+	free(f);
+}
+
+int fanout_add(struct fanout *f, const struct sink_ops *ops, const char *path,
+	       const struct sink_opts *opts)
+{
+	struct sink **p = realloc(f->sinks, (f->count + 1) * sizeof(struct sink *));
+	struct sink *s;
+	int err;
+
+	if (!p)
+		return -ENOMEM;
+	f->sinks = p;
+	if (ops->order == SINK_BY_START && !f->sorter) {
+		err = sort_new(path, SORT_BUDGET, &f->sorter);
+		if (err)
+			return err;
+	}
+	err = ops->open(path, opts, &s);
+	if (err)
+		return err;
+	s->ops = ops;
+	s->path = strdup(path);
+	if (!s->path) {
+		sink_free(s);
+		return -ENOMEM;
+	}
+	f->sinks[f->count++] = s;
+	return 0;
+}
+
+/* Calls op of every sink that has it and did not fail before. */
+#define FOR_ALL(f, op, ...)                                                                        \
+	do {                                                                                       \
+		for (size_t i_ = 0; i_ < (f)->count; i_++) {                                       \
+			struct sink *s_ = (f)->sinks[i_];                                          \
+			if (!s_->err && s_->ops->op)                                               \
+				s_->err = s_->ops->op(s_, __VA_ARGS__);                            \
+		}                                                                                  \
+	} while (0)
+
+static int first_error(const struct fanout *f)
+{
+	for (size_t i = 0; i < f->count; i++)
+		if (f->sinks[i]->err)
+			return f->sinks[i]->err;
+	return 0;
+}
+
+static int fanout_begin(void *ctx, const struct trace_meta *meta)
+{
+	struct fanout *f = ctx;
+
+	FOR_ALL(f, begin, meta);
+	return 0;
+}
+
+static int fanout_process(void *ctx, const struct process *p)
+{
+	struct fanout *f = ctx;
+
+	FOR_ALL(f, process, p);
+	return 0;
+}
+
+static int fanout_thread(void *ctx, const struct label *l)
+{
+	struct fanout *f = ctx;
+
+	FOR_ALL(f, thread, l);
+	return 0;
+}
+
+static int fanout_category(void *ctx, const struct label *l)
+{
+	struct fanout *f = ctx;
+
+	FOR_ALL(f, category, l);
+	return 0;
+}
+
+static int fanout_tally(void *ctx, const struct tally *t)
+{
+	struct fanout *f = ctx;
+
+	FOR_ALL(f, tally, t);
+	return 0;
+}
+
+static void give_span(struct fanout *f, const struct span *sp, enum sink_order order)
+{
+	for (size_t i = 0; i < f->count; i++) {
+		struct sink *s = f->sinks[i];
+
+		if (s->ops->order == order && !s->err)
+			s->err = s->ops->span(s, sp);
+	}
+}
+
+static int fanout_span(void *ctx, const struct span *sp)
+{
+	struct fanout *f = ctx;
+
+	f->spans++;
+	give_span(f, sp, SINK_BY_END);
+	if (f->sorter && !f->sort_err)
+		f->sort_err = sort_add(f->sorter, sp);
+	return 0;
+}
+
+static int sorted_span(void *ctx, const struct span *sp)
+{
+	struct fanout *f = ctx;
+
+	give_span(f, sp, SINK_BY_START);
+	if (f->progress && !(++f->drained & 0xffff))
+		f->progress(f->progress_ctx, f->drained, f->spans);
+	return 0;
+}
+
+static int fanout_end(void *ctx, const struct trace_meta *meta)
+{
+	struct fanout *f = ctx;
+
+	if (f->sorter && !f->sort_err)
+		f->sort_err = sort_drain(f->sorter, sorted_span, f);
+	sort_free(f->sorter);
+	f->sorter = NULL;
+	for (size_t i = 0; i < f->count; i++) {
+		struct sink *s = f->sinks[i];
+
+		/* Without its spans a file is not complete. */
+		if (s->ops->order == SINK_BY_START && f->sort_err && !s->err)
+			s->err = f->sort_err;
+		if (!s->err && s->ops->end)
+			s->err = s->ops->end(s, meta);
+		s->done = !s->err;
+	}
+	return first_error(f);
+}
+
+struct consumer fanout_consumer(struct fanout *f)
+{
+	return (struct consumer){
+		.ctx = f,
+		.begin = fanout_begin,
+		.process = fanout_process,
+		.thread = fanout_thread,
+		.category = fanout_category,
+		.span = fanout_span,
+		.tally = fanout_tally,
+		.end = fanout_end,
+	};
+}
+
+void fanout_progress(struct fanout *f, void (*progress)(void *ctx, uint64_t done, uint64_t total),
+		     void *ctx)
+{
+	f->progress = progress;
+	f->progress_ctx = ctx;
+}
+
+size_t fanout_count(const struct fanout *f)
+{
+	return f->count;
+}
+
+const struct sink *fanout_get(const struct fanout *f, size_t i)
+{
+	return f->sinks[i];
+}
