@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* A block is checked as a whole before the first of its records is given out. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stddef.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "store/capture.h"
+#include "store/capfmt.h"
+#include "util/cleanup.h"
+#include "wire.h"
+
+enum state { READING, ENDED, FAILED };
+
+struct capread {
+	int fd;
+	enum state state;
+	int err;
+	enum capread_end ended;
+	uint64_t offset, size;
+	struct capfmt_footer seen; /* what the footer must say */
+	struct capfmt_block head;
+	char *payload; /* CAPFMT_PAYLOAD_MAX bytes */
+	uint32_t len;  /* of the block in payload */
+	uint32_t pos;  /* of the next record in it */
+};
+
+/* Reads n bytes, fewer only at the end of the file. Returns the number or -errno. */
+static ssize_t read_up_to(struct capread *r, void *p, size_t n)
+{
+	size_t got = 0;
+
+	while (got < n) {
+		ssize_t done = read(r->fd, (char *)p + got, n - got);
+
+		if (done < 0 && errno == EINTR)
+			continue;
+		if (done < 0)
+			return -errno;
+		if (!done)
+			break;
+		got += (size_t)done;
+	}
+	r->offset += got;
+	return (ssize_t)got;
+}
+
+static int read_header(struct capread *r)
+{
+	struct capfmt_header h;
+	ssize_t n = read_up_to(r, &h, sizeof(h));
+
+	if (n < 0)
+		return (int)n;
+	if (n != sizeof(h) || memcmp(h.magic, CAPFMT_MAGIC, sizeof(h.magic)) ||
+	    h.crc != capfmt_header_crc(&h))
+		return -EINVAL;
+	if (h.version != CAPFMT_VERSION || h.wire_version != WIRE_VERSION)
+		return -ENOTSUP;
+	return h.header_size == sizeof(h) ? 0 : -EINVAL;
+}
+
+static int open_file(struct capread *r, const char *path)
+{
+	struct stat st;
+
+	/* Not blocking: a FIFO under that name must not hang us. */
+	r->fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+	if (r->fd < 0 || fstat(r->fd, &st))
+		return -errno;
+	if (S_ISDIR(st.st_mode))
+		return -EISDIR;
+	if (!S_ISREG(st.st_mode))
+		return -EINVAL;
+	r->size = (uint64_t)st.st_size;
+	return read_header(r);
+}
+
+int capread_open(const char *path, struct capread **out)
+{
+	struct capread *r = calloc(1, sizeof(*r));
+	int err;
+
+	if (!r)
+		return -ENOMEM;
+	r->fd = -1;
+	r->seen.first_ns = UINT64_MAX;
+	r->payload = malloc(CAPFMT_PAYLOAD_MAX);
+	err = r->payload ? open_file(r, path) : -ENOMEM;
+	if (err)
+		capread_close(r);
+	else
+		*out = r;
+	return err;
+}
+
+static int end_with(struct capread *r, enum capread_end how)
+{
+	r->state = ENDED;
+	r->ended = how;
+	return 0;
+}
+
+static int fail_with(struct capread *r, int err)
+{
+	r->state = FAILED;
+	return r->err = err;
+}
+
+/* The footer must agree with what was read, and nothing follows it. */
+static int check_footer(struct capread *r)
+{
+	struct capfmt_footer f;
+	ssize_t n;
+	char c;
+
+	if (r->head.size != sizeof(f))
+		return end_with(r, CAPREAD_DAMAGED);
+	memcpy(&f, r->payload, sizeof(f));
+	if (!r->seen.records)
+		r->seen.first_ns = 0;
+	if (memcmp(&f, &r->seen, sizeof(f)))
+		return end_with(r, CAPREAD_DAMAGED);
+	n = read_up_to(r, &c, 1);
+	if (n < 0)
+		return fail_with(r, (int)n);
+	return end_with(r, n ? CAPREAD_DAMAGED : CAPREAD_COMPLETE);
+}
+
+/* Is every record of the block whole? Then it can be given out without further checks. */
+static bool records_fit(const struct capread *r)
+{
+	uint32_t pos = 0, len = r->head.size;
+
+	if (!len || len % 8)
+		return false;
+	while (pos < len) {
+		struct wire w;
+
+		if (len - pos < sizeof(w))
+			return false;
+		memcpy(&w, r->payload + pos, sizeof(w));
+		if (w.len < sizeof(w) || w.msg_len != w.len - sizeof(w) ||
+		    capfmt_padded(w.len) > len - pos)
+			return false;
+		pos += capfmt_padded(w.len);
+	}
+	return true;
+}
+
+/* Reads and checks one block: 1 = its records are ready, 0 = the end, -errno. */
+static int next_block(struct capread *r)
+{
+	ssize_t n = read_up_to(r, &r->head, sizeof(r->head));
+
+	if (n < 0)
+		return fail_with(r, (int)n);
+	if (n != sizeof(r->head))
+		return end_with(r, CAPREAD_TRUNCATED);
+	if (r->head.magic != CAPFMT_BLOCK_MAGIC || r->head.size > CAPFMT_PAYLOAD_MAX)
+		return end_with(r, CAPREAD_DAMAGED);
+	n = read_up_to(r, r->payload, r->head.size);
+	if (n < 0)
+		return fail_with(r, (int)n);
+	if (n != (ssize_t)r->head.size)
+		return end_with(r, CAPREAD_TRUNCATED);
+	if (r->head.crc != capfmt_block_crc(&r->head, r->payload))
+		return end_with(r, CAPREAD_DAMAGED);
+	if (r->head.type == CAPFMT_FOOTER)
+		return check_footer(r);
+	if (r->head.type != CAPFMT_RECORDS || !records_fit(r))
+		return end_with(r, CAPREAD_DAMAGED);
+	r->seen.blocks++;
+	r->len = r->head.size;
+	r->pos = 0;
+	return 1;
+}
+
+int capread_next(struct capread *r, const void **rec, size_t *sz)
+{
+	struct wire w;
+
+	if (r->state == READING && r->pos == r->len) {
+		int ret = next_block(r);
+
+		if (ret <= 0)
+			return ret;
+	}
+	if (r->state != READING)
+		return r->err;
+	memcpy(&w, r->payload + r->pos, sizeof(w));
+	*rec = r->payload + r->pos;
+	*sz = w.len;
+	r->pos += capfmt_padded(w.len);
+	r->seen.records++;
+	if (w.time_ns < r->seen.first_ns)
+		r->seen.first_ns = w.time_ns;
+	if (w.time_ns > r->seen.last_ns)
+		r->seen.last_ns = w.time_ns;
+	return 1;
+}
+
+enum capread_end capread_ended(const struct capread *r)
+{
+	return r->ended;
+}
+
+uint64_t capread_offset(const struct capread *r)
+{
+	return r->offset;
+}
+
+uint64_t capread_size(const struct capread *r)
+{
+	return r->size;
+}
+
+uint64_t capread_last_ns(const struct capread *r)
+{
+	return r->seen.last_ns;
+}
+
+void capread_close(struct capread *r)
+{
+	if (!r)
+		return;
+	if (r->fd >= 0)
+		close(r->fd);
+	free(r->payload);
+	free(r);
+}
