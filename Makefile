@@ -37,7 +37,8 @@ LIBS := $(call pkg,--libs,libbpf) $(LIBS_PURE) -lpthread
 BPF := events follow
 DISCOVER := maps proc elfsym libpath site plan
 LIVE := multi_link features bpfload attach follow launch guardian ring target session
-CORE := entry decode order text state stack range calls tracks counts model pipeline
+CORE := entry decode order text stack state spans startstop calls range tracks counts model \
+	pipeline
 STORE := capwrite capread replay
 SINK := out escape ids sort csv json events null sink summary
 CMD := cmd record export list check

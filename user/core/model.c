@@ -43,6 +43,7 @@ const char *tally_kind_name(enum tally_kind kind)
 		[TALLY_NULL_STAMP] = "null_stamp",
 		[TALLY_LATE] = "late",
 		[TALLY_BAD] = "bad",
+		[TALLY_MISMATCH] = "mismatch",
 	};
 
 	return NAME_OF(names, kind);

@@ -67,6 +67,7 @@ enum tally_kind {
 	TALLY_NULL_STAMP, /* create_stamp calls that returned NULL; per process */
 	TALLY_LATE,       /* records that came later than their watermark: an error of acltap */
 	TALLY_BAD,        /* records that could not be decoded */
+	TALLY_MISMATCH,   /* calls of func neither delivered nor counted as lost (or too many) */
 };
 
 struct tally {

@@ -1,0 +1,294 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "core/range.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "core/calls.h"
+#include "core/entry.h"
+#include "core/spans.h"
+#include "core/state.h"
+
+static const struct forced_end unknown_end = {.status = SPAN_UNCERTAIN};
+
+int range_new(const struct range_config *cfg, const struct range_next *next, struct counts *counts,
+	      struct range **out)
+{
+	struct range *r = calloc(1, sizeof(*r));
+
+	if (!r)
+		return -ENOMEM;
+	r->cfg = *cfg;
+	r->next = *next;
+	r->counts = counts;
+	*out = r;
+	return 0;
+}
+
+void range_configure(struct range *r, const struct range_config *cfg)
+{
+	r->cfg = *cfg;
+}
+
+void range_free(struct range *r)
+{
+	if (!r)
+		return;
+	while (r->first)
+		proc_drop(r, r->first);
+	map_free(&r->procs);
+	map_free(&r->threads);
+	free(r);
+}
+
+static void note_gap(struct proc *p, const struct event *ev)
+{
+	if (ev->w->gap > p->lost)
+		p->lost = ev->w->gap;
+}
+
+/* Ends the process and forgets it. */
+static void proc_forget(struct range *r, struct proc *p, const struct forced_end *end)
+{
+	const struct tally t = {
+		.kind = TALLY_NULL_STAMP,
+		.pid = p->tgid,
+		.count = p->null_stamps,
+	};
+
+	proc_end(r, p, end);
+	if (t.count && !r->err)
+		fail(r, r->next.tally(r->next.ctx, &t));
+	proc_drop(r, p);
+}
+
+/* ---- Calls -------------------------------------------------------------------------------- */
+
+/* Does the record say nothing about the thread's stack? */
+static bool is_blind(const struct event *ev)
+{
+	return ev->late || ev->w->flags & WIRE_F_NO_STATE;
+}
+
+/* Numbers start again at 1 in a new thread with the id of one whose end was not seen. */
+static bool is_new_thread(const struct thread *t, const struct event *ev)
+{
+	uint32_t seq = ev->w->seq;
+
+	if (is_blind(ev) || !seq || seq > t->seq)
+		return false;
+	return !(t->seq > UINT32_MAX - (1u << 24) && seq < 1u << 24);
+}
+
+/* A new main thread is a new process: its id is free only when all threads have gone. */
+static struct thread *thread_anew(struct range *r, struct thread *t)
+{
+	uint32_t tgid = t->tgid, tid = t->tid;
+
+	if (tgid == tid) {
+		proc_forget(r, t->proc, &unknown_end);
+	} else {
+		thread_end(r, t, &unknown_end, false);
+		thread_drop(r, t);
+	}
+	return thread_get(r, tgid, tid, true);
+}
+
+static struct thread *thread_of(struct range *r, const struct event *ev)
+{
+	struct thread *t = thread_get(r, ev->w->tgid, ev->w->tid, true);
+
+	if (t && is_new_thread(t, ev))
+		t = thread_anew(r, t);
+	if (!t) {
+		counts_add(r->counts, TALLY_LIMIT, ev->w->func);
+		return NULL;
+	}
+	note_gap(t->proc, ev);
+	return t;
+}
+
+static void seen(struct thread *t, const struct event *ev)
+{
+	if (!is_blind(ev))
+		t->seq = ev->w->seq;
+	t->gap = gap_at(t->proc, ev->w->gap);
+	/* What was set before a late record may have been set anew by it, and the reverse. */
+	if (ev->late)
+		t->proc->doubt++;
+}
+
+/* A late record belongs somewhere in the past: the levels on the stack prove nothing now. */
+static void distrust_stack(struct thread *t)
+{
+	for (uint32_t i = 0; i < t->stack.n; i++)
+		t->stack.levels[i].o.uncertain = true;
+}
+
+static void do_call(struct range *r, const struct event *ev)
+{
+	struct thread *t = thread_of(r, ev);
+
+	if (!t)
+		return;
+	if (ev->late)
+		distrust_stack(t);
+	if (!is_blind(ev))
+		stack_sync(r, t, ev->w->min_depth, ev->w->depth);
+	pending_force(r, t, &unknown_end, false);
+	if (ev->w->time_ns > t->last_ns)
+		t->last_ns = ev->w->time_ns;
+	call_enter(r, t, ev, is_blind(ev));
+	seen(t, ev);
+}
+
+static void do_return(struct range *r, const struct event *ev)
+{
+	struct thread *t = thread_of(r, ev);
+
+	if (!t)
+		return;
+	/* Without a gap in the numbers the stack is what the entry record said. */
+	if (!is_blind(ev) && ev->w->seq != t->seq + 1)
+		stack_sync(r, t, ev->w->min_depth, ev->w->depth);
+	call_return(r, t, ev);
+	seen(t, ev);
+}
+
+/* ---- Processes ---------------------------------------------------------------------------- */
+
+static void inherit(struct range *r, struct proc *p, struct proc *child, const struct event *ev)
+{
+	struct thread *t = thread_get(r, ev->w->tgid, ev->w->tid, false), *ct;
+	uint64_t gap = gap_at(p, ev->w->gap), key, val;
+	size_t pos = 0;
+
+	stamps_fork(r, p, child, gap);
+	if (t && t->null.version) {
+		ct = thread_get(r, child->tgid, child->tgid, true);
+		if (ct)
+			stamp_inherit(&ct->null, &t->null, gap);
+	}
+	while (map_next(&p->categories, &pos, &key, &val)) {
+		const struct text *text = (const struct text *)(uintptr_t)val;
+		const struct message m = {.bytes = text->bytes, .len = text->len};
+
+		category_tell(r, child, (uint32_t)key, &m);
+	}
+}
+
+int range_replaced(struct range *r, uint32_t tgid)
+{
+	struct proc *p = proc_get(r, tgid, false);
+
+	if (p && !r->err)
+		proc_forget(r, p, &unknown_end);
+	return r->err;
+}
+
+static void do_fork(struct range *r, const struct event *ev)
+{
+	struct proc *p = proc_get(r, ev->w->tgid, false), *child;
+
+	if (range_replaced(r, (uint32_t)ev->w->arg0) || !p)
+		return;
+	note_gap(p, ev);
+	child = proc_get(r, (uint32_t)ev->w->arg0, true);
+	if (child)
+		inherit(r, p, child, ev);
+}
+
+/* What the record of an end says about the stack of its own thread, if anything. */
+static bool end_is_proven(struct range *r, struct thread *t, const struct event *ev)
+{
+	if (is_blind(ev) || ev->w->seq <= t->seq)
+		return t->gap == gap_now(t->proc);
+	stack_sync(r, t, ev->w->min_depth, ev->w->depth);
+	return true;
+}
+
+static void do_thread_exit(struct range *r, const struct event *ev)
+{
+	const struct forced_end end = {SPAN_UNFINISHED, ev->w->time_ns};
+	struct thread *t = thread_get(r, ev->w->tgid, ev->w->tid, false);
+
+	if (!t)
+		return;
+	thread_end(r, t, &end, end_is_proven(r, t, ev));
+	thread_drop(r, t);
+}
+
+static void do_exec(struct range *r, struct proc *p, const struct event *ev)
+{
+	const struct forced_end end = {SPAN_UNFINISHED, ev->w->time_ns};
+
+	do_thread_exit(r, ev);
+	proc_end(r, p, &end);
+	stamps_free(p);
+	categories_free(p);
+	p->base_gap = gap_now(p);
+	p->limited = 0;
+}
+
+static void do_exit(struct range *r, struct proc *p, const struct event *ev)
+{
+	const struct forced_end end = {SPAN_UNFINISHED, ev->w->time_ns};
+
+	do_thread_exit(r, ev);
+	if (ev->w->flags & WIRE_F_LAST)
+		proc_forget(r, p, &end);
+}
+
+int range_push(struct range *r, const struct event *ev)
+{
+	struct proc *p;
+
+	if (r->err)
+		return r->err;
+	switch (ev->w->kind) {
+	case WIRE_CALL:
+		do_call(r, ev);
+		break;
+	case WIRE_RETURN:
+		do_return(r, ev);
+		break;
+	case WIRE_FORK:
+		do_fork(r, ev);
+		break;
+	case WIRE_EXEC:
+	case WIRE_EXIT:
+		p = proc_get(r, ev->w->tgid, false);
+		if (!p)
+			break;
+		note_gap(p, ev);
+		if (ev->w->kind == WIRE_EXEC)
+			do_exec(r, p, ev);
+		else
+			do_exit(r, p, ev);
+		break;
+	default:
+		break;
+	}
+	return r->err;
+}
+
+void range_lost(struct range *r, uint8_t func)
+{
+	const struct entry *e = entry_get(func);
+
+	if (e && e->op == OP_CATEGORY)
+		r->uses_category = true;
+	if (e && e->op == OP_PAYLOAD)
+		r->uses_payload = true;
+}
+
+int range_finish(struct range *r)
+{
+	const struct forced_end end = {.status = SPAN_OPEN};
+
+	for (struct proc *p = r->first; p; p = p->next)
+		proc_end(r, p, &end);
+	while (r->first)
+		proc_forget(r, r->first, &end);
+	return r->err;
+}

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "core/stack.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+/*
+ * Unknown runs of both kinds can alternate without a real level between them. Beyond this many
+ * runs the kinds are no longer kept apart, so that memory stays bounded.
+ */
+#define RUNS_MAX (4 * STACK_MAX)
+
+static int grow(struct stack *s)
+{
+	uint32_t cap = s->cap ? s->cap * 2 : 4;
+	struct level *levels;
+
+	if (s->n < s->cap)
+		return 0;
+	levels = realloc(s->levels, cap * sizeof(*levels));
+	if (!levels)
+		return -ENOMEM;
+	s->levels = levels;
+	s->cap = cap;
+	return 0;
+}
+
+int stack_push(struct stack *s, const struct open *o)
+{
+	int err = grow(s);
+
+	if (err)
+		return err;
+	s->levels[s->n++] = (struct level){.o = *o, .count = 1, .kind = LEVEL_REAL};
+	s->depth++;
+	s->real++;
+	return 0;
+}
+
+int stack_push_unknown(struct stack *s, enum level_kind kind, uint32_t count)
+{
+	struct level *top = s->n ? &s->levels[s->n - 1] : NULL;
+	int err;
+
+	if (!count)
+		return 0;
+	if (top && top->kind != LEVEL_REAL && (top->kind == kind || s->n >= RUNS_MAX)) {
+		top->count += count;
+	} else {
+		err = grow(s);
+		if (err)
+			return err;
+		s->levels[s->n++] = (struct level){.count = count, .kind = kind};
+	}
+	s->depth += count;
+	return 0;
+}
+
+enum level_kind stack_pop(struct stack *s, struct open *o)
+{
+	struct level *top = &s->levels[s->n - 1];
+	enum level_kind kind = top->kind;
+
+	if (kind == LEVEL_REAL) {
+		*o = top->o;
+		s->real--;
+	}
+	s->depth--;
+	if (!--top->count)
+		s->n--;
+	return kind;
+}
+
+uint32_t stack_drop_unknown(struct stack *s, uint32_t count)
+{
+	struct level *top = s->n ? &s->levels[s->n - 1] : NULL;
+
+	if (!top || top->kind == LEVEL_REAL)
+		return 0;
+	if (count > top->count)
+		count = top->count;
+	top->count -= count;
+	s->depth -= count;
+	if (!top->count)
+		s->n--;
+	return count;
+}
+
+struct open *stack_top(struct stack *s)
+{
+	if (!s->n || s->levels[s->n - 1].kind != LEVEL_REAL)
+		return NULL;
+	return &s->levels[s->n - 1].o;
+}
+
+void stack_free(struct stack *s)
+{
+	for (uint32_t i = 0; i < s->n; i++)
+		if (s->levels[i].kind == LEVEL_REAL)
+			text_put(s->levels[i].o.text);
+	free(s->levels);
+	*s = (struct stack){0};
+}

@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "core/startstop.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "core/calls.h"
+#include "core/spans.h"
+
+void start_enter(struct range *r, struct thread *t, const struct event *ev, bool blind)
+{
+	struct pending *f = &t->pending;
+	struct proc *p = t->proc;
+
+	f->o = open_begin(r, t, ev, blind);
+	open_snapshot(r, t, ev->w->arg0, &f->o);
+	f->no = ++p->flight_no;
+	f->id_doubt = p->id_doubt;
+	f->prev = p->flight_last;
+	f->next = NULL;
+	*(f->prev ? &f->prev->pending.next : &p->flight_first) = t;
+	p->flight_last = t;
+}
+
+/*
+ * A range ends that began after a start still in flight. Should that one return the same id, it
+ * began before this range and was superseded by it: remember (start + 1) * 2, + 1 when several.
+ */
+static void remember_closed(struct range *r, struct proc *p, const struct open_range *o)
+{
+	uint64_t val;
+
+	if (!p->flight_first || p->flight_first->pending.o.start_ns >= o->o.start_ns)
+		return;
+	val = map_get(&p->closed, o->id);
+	if ((!val && p->closed.n >= OPEN_IDS_MAX) || o->o.start_ns >= UINT64_MAX / 4)
+		p->id_doubt++;
+	else
+		fail(r, map_set(&p->closed, o->id, val ? val | 1 : (o->o.start_ns + 1) << 1));
+}
+
+static bool same_ids(const struct open *a, uint32_t doubt, uint64_t gap, uint32_t doubt_then)
+{
+	return a->gap == gap && doubt == doubt_then;
+}
+
+static void stop_wait(struct range *r, struct thread *t, const struct event *ev, bool blind)
+{
+	struct proc *p = t->proc;
+	struct waiter *w = malloc(sizeof(*w));
+
+	if (!w) {
+		fail(r, -ENOMEM);
+		return;
+	}
+	*w = (struct waiter){
+		.upto = p->flight_no,
+		.time_ns = t->last_ns,
+		.gap = gap_of(t, ev),
+		.id = (uint32_t)ev->w->arg0,
+		.tid = t->tid,
+		.id_doubt = p->id_doubt,
+		.func = ev->w->func,
+		.uncertain = blind,
+	};
+	*p->wait_end = w;
+	p->wait_end = &w->next;
+	p->n_wait++;
+}
+
+void stop_enter(struct range *r, struct thread *t, const struct event *ev, bool blind)
+{
+	struct proc *p = t->proc;
+	struct open_range *o = open_find(p, (uint32_t)ev->w->arg0);
+
+	if (o) {
+		bool proven = same_ids(&o->o, o->id_doubt, gap_of(t, ev), p->id_doubt);
+
+		if (o->lost)
+			counts_add(r->counts, TALLY_LOST_START, ev->w->func);
+		else
+			span_close(r, p, &o->o, SPAN_START_END, SPAN_COMPLETE, proven && !blind,
+				   t->last_ns, t->tid);
+		remember_closed(r, p, o);
+		open_drop(r, p, o);
+	} else if (p->flight_first && p->n_wait < WAITERS_MAX) {
+		stop_wait(r, t, ev, blind);
+	} else if (p->limited) {
+		p->limited--;
+	} else {
+		counts_add(r->counts, TALLY_ORPHAN, ev->w->func);
+	}
+}
+
+/* The first stop that waits for id and was called while start number no was in flight. */
+static struct waiter *waiter_take(struct proc *p, uint32_t id, uint64_t no)
+{
+	for (struct waiter **at = &p->wait_first; *at; at = &(*at)->next) {
+		struct waiter *w = *at;
+
+		if (w->id != id || w->upto < no)
+			continue;
+		*at = w->next;
+		if (!w->next)
+			p->wait_end = at;
+		p->n_wait--;
+		return w;
+	}
+	return NULL;
+}
+
+/* A range of the same id began later than *f, though its start returned earlier. */
+static bool already_superseded(struct range *r, struct proc *p, struct pending *f, uint32_t id)
+{
+	uint64_t closed = map_get(&p->closed, id);
+	const struct open_range *o = open_find(p, id);
+	uint64_t at = 0;
+	bool proven = false;
+
+	if (closed && (closed >> 1) - 1 > f->o.start_ns) {
+		at = (closed >> 1) - 1;
+		proven = !(closed & 1) && f->o.gap == gap_now(p);
+	} else if (o && o->o.start_ns > f->o.start_ns) {
+		at = o->o.start_ns;
+		proven = !o->lost && f->o.gap == o->o.gap;
+	} else {
+		return false;
+	}
+	span_close(r, p, &f->o, SPAN_START_END, SPAN_SUPERSEDED, proven, at, 0);
+	return true;
+}
+
+static void open_id(struct range *r, struct proc *p, struct pending *f, uint32_t id)
+{
+	struct open_range *old = open_find(p, id), *o;
+
+	if (old) {
+		bool proven = same_ids(&old->o, old->id_doubt, f->o.gap, f->id_doubt);
+
+		if (!old->lost)
+			span_close(r, p, &old->o, SPAN_START_END, SPAN_SUPERSEDED, proven,
+				   f->o.start_ns, 0);
+		remember_closed(r, p, old);
+		open_drop(r, p, old);
+	}
+	if (p->opens.n >= OPEN_IDS_MAX || r->n_open >= OPEN_MAX) {
+		counts_add(r->counts, TALLY_LIMIT, f->func);
+		p->limited++;
+		span_close(r, p, &f->o, SPAN_START_END, SPAN_UNCERTAIN, false, 0, 0);
+		return;
+	}
+	o = open_add(r, p, id, &f->o);
+	f->o.text = NULL;
+	if (o)
+		o->id_doubt = f->id_doubt;
+}
+
+/* The start takes effect at its entry, which lies in the past. */
+static void take_effect(struct range *r, struct proc *p, struct pending *f, uint32_t id)
+{
+	struct waiter *w = waiter_take(p, id, f->no);
+
+	if (w) {
+		bool proven = same_ids(&f->o, f->id_doubt, w->gap, w->id_doubt);
+
+		span_close(r, p, &f->o, SPAN_START_END, SPAN_COMPLETE, proven && !w->uncertain,
+			   w->time_ns, w->tid);
+		free(w);
+	} else if (!already_superseded(r, p, f, id)) {
+		open_id(r, p, f, id);
+	}
+}
+
+void start_return(struct range *r, struct thread *t, const struct event *ev)
+{
+	struct pending *f = &t->pending;
+	bool failed = (int32_t)ev->w->arg0 != 0, no_id = ev->w->flags & WIRE_F_NO_ID;
+
+	f->o.has_ret = r->cfg.returns;
+	f->o.ret = (int32_t)ev->w->arg0;
+	if (!failed && !no_id && f->stamp)
+		take_effect(r, t->proc, f, ev->w->arg1);
+	else if (!failed && f->stamp)
+		t->proc->id_doubt++; /* some range has begun, perhaps on an open id */
+	flight_leave(t);
+	waiters_settle(r, t->proc);
+}
+
+/* A start of which only the return got through: its id is taken, its range unknown. */
+void start_return_alone(struct range *r, struct thread *t, const struct event *ev)
+{
+	struct proc *p = t->proc;
+	struct open_range *old = open_find(p, ev->w->arg1), *o;
+	const struct open nothing = {.start_ns = ev->w->time_ns};
+
+	if (ev->w->arg0 || ev->w->flags & WIRE_F_NO_ID)
+		return;
+	if (old) {
+		if (!old->lost)
+			span_close(r, p, &old->o, SPAN_START_END, SPAN_UNCERTAIN, false, 0, 0);
+		open_drop(r, p, old);
+	}
+	if (p->opens.n >= OPEN_IDS_MAX || r->n_open >= OPEN_MAX)
+		return;
+	o = open_add(r, p, ev->w->arg1, &nothing);
+	if (o)
+		o->lost = true;
+}
