@@ -126,6 +126,11 @@ install: all ## install into $(DESTDIR)$(PREFIX)
 uninstall:
 	rm -f $(DESTDIR)$(PREFIX)/bin/acltap
 
+check: $(filter-out $(O)/user/live/% $(O)/user/cmd/% $(O)/user/main.o,$(TOOL_OBJ)) ## layers, formatting, sizes
+	$(Q)O=$(O) scripts/check-layers.sh
+	$(Q)scripts/check-format.sh || [ $$? -eq 77 ]
+	$(Q)scripts/check-size.sh
+
 format: ## format all C sources with clang-format 14
 	clang-format -i $$(git ls-files '*.c' '*.h')
 
