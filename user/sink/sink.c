@@ -9,9 +9,7 @@
 #include "sink/sort.h"
 
 const struct sink_ops *const sink_table[] = {
-	&sink_csv,
-	&sink_null,
-	NULL,
+	&sink_csv, &sink_json, &sink_tsv, &sink_ndjson, &sink_null, NULL,
 };
 
 const struct sink_ops *sink_by_name(const char *name)
