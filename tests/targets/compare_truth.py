@@ -16,7 +16,9 @@ import re
 import sys
 
 KINDS = ("marker", "push/pop", "start/end", "marker_ex")
-COUNTED = ("orphan", "failed", "unreadable", "loss", "lost return", "lost start", "limit")
+COUNTED = ("orphan", "failed", "unreadable", "loss", "lost_return", "lost_start", "limit", "late",
+           "bad", "mismatch")
+UNREADABLE = "[unreadable]"  # ends the name of what could not be read
 SHOWN = 20
 
 Call = collections.namedtuple("Call", "tid before after")
@@ -78,7 +80,9 @@ def read_events(path):
                 row["row"] = len(events)
                 events.append(row)
             elif row["kind"] in COUNTED:
-                what = row["kind"] + (" " + row["function"] if row.get("function") else "")
+                what = row["kind"]
+                if row.get("function") and what != "unreadable":
+                    what += " " + row["function"]
                 counts[what] += row["count"]
     return events, counts
 
@@ -90,6 +94,11 @@ def key_of_truth(row):
 def key_of_event(row):
     name = re.sub("\ufffd+", "\ufffd", row["name"] or "")
     return (row["pid"], row["kind"], name, row["start_tid"], row["depth"])
+
+
+def is_part(name, whole):
+    """Is it what was got of a message that could not be read, and said so?"""
+    return name.endswith(UNREADABLE) and whole.startswith(name[:-len(UNREADABLE)])
 
 
 def match(truth, events, report):
@@ -107,7 +116,7 @@ def match(truth, events, report):
     rest = sorted((e for queue in waiting.values() for e in queue), key=lambda e: e["start_ns"])
     for row in unreadable:
         same = [e for e in rest if (e["pid"], e["kind"], e["start_tid"], e["depth"]) ==
-                (row.pid, row.kind, row.start.tid, row.depth)]
+                (row.pid, row.kind, row.start.tid, row.depth) and is_part(e["name"], row.name)]
         if same:
             rest.remove(same[0])
             pairs.append((row, same[0]))

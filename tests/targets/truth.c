@@ -54,7 +54,7 @@ void truth_open(const char *path)
 {
 	if (!path)
 		path = getenv("ACLTAP_TRUTH");
-	if (!path)
+	if (!path || !*path)
 		return;
 	truth_fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
 	must(truth_fd >= 0, "open the truth log");

@@ -1,0 +1,57 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+# The library comes late and from where nobody could know: the first calls must be there all the same.
+. "$(dirname "$0")/lib.sh"
+need_uprobes
+unset LD_LIBRARY_PATH
+
+late() {	# name, repetitions, libraries...: launched, then attached
+	local name=$1 repeat=$2
+	shift 2
+	rm -f "$tmp"/late*.ndjson
+	new_truth
+	run_acltap record -o "$tmp/late1.ndjson" -- "$T/dlopen_late" 0 "$repeat" "$@"
+	assert_eq "$name, launched: status" "$status" 0
+	compare_truth "$name, launched: events from the first call on" "$tmp/late1.ndjson"
+
+	new_truth
+	start_target "$T/dlopen_late" 300 "$repeat" "$@"
+	attach_and_run -o "$tmp/late2.ndjson"
+	assert_eq "$name, attached: status" "$status/$target_status" 0/0
+	compare_truth "$name, attached: events from the first call on" "$tmp/late2.ndjson"
+}
+
+late "one library" 1 "$T/jmp/libmsprofiler.so"
+late "loaded again and again" 20 "$T/jmp/libmsprofiler.so"
+late "several copies" 8 "$T/jmp/libmsprofiler.so" "$T/stack/libmsprofiler.so" \
+	"$T/endbr/libmsprofiler.so" "$T/push/libmsprofiler.so"
+
+odd="$tmp/a b (deleted)"
+mkdir "$odd" && cp "$T/jmp/libprofapi.so" "$odd/" &&
+	cp "$T/jmp/libmsprofiler.so" "$odd/libmsprofiler.so" || die "cannot copy the library"
+late "a folder with blanks, named (deleted)" 3 "$odd/libmsprofiler.so"
+
+# A name that tells nothing, and a symlink to it.
+cp "$T/jmp/libmsprofiler.so" "$odd/vendor.bin" && ln -s vendor.bin "$odd/link.so"
+late "another file name behind a symlink" 3 "$odd/link.so"
+
+# With --lib the file is known before, and nothing needs to be stopped.
+new_truth
+run_acltap record --no-stop --lib "$odd/vendor.bin" -o "$tmp/lib.ndjson" -- \
+	"$T/dlopen_late" 0 5 "$odd/link.so"
+assert_eq "--lib --no-stop: status" "$status" 0
+compare_truth "--lib --no-stop: events from the first call on" "$tmp/lib.ndjson"
+
+# The library's file is replaced while a process runs with it: the process has the old one.
+mkdir "$tmp/replaced" && cp "$T"/jmp/lib{profapi,msprofiler}.so "$tmp/replaced/"
+for how in replaced deleted; do
+	new_truth
+	LD_LIBRARY_PATH=$tmp/replaced start_target "$T/threads" 5
+	wait_for "$LIMIT" grep -q libmsprofiler "/proc/$target/maps" || die "no library mapped"
+	rm "$tmp/replaced/libmsprofiler.so"
+	[ $how = deleted ] || cp "$T/push/libmsprofiler.so" "$tmp/replaced/"
+	attach_and_run -o "$tmp/$how.ndjson"
+	assert_eq "library $how: status" "$status/$target_status" 0/0
+	compare_truth "library $how: events of the process" "$tmp/$how.ndjson"
+done
+finish
