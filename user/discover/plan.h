@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What to probe in one file: entry points found x options x probe sites -> probes and, per
+ * function, a line that says what and why. Reads the file's code, nothing else.
+ */
+#ifndef ACLTAP_DISCOVER_PLAN_H
+#define ACLTAP_DISCOVER_PLAN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "discover/elfsym.h"
+
+struct str;
+
+struct plan_opts {
+	bool all;         /* functions that are only counted as well */
+	bool lifecycle;   /* entries of create_stamp and destroy_stamp as well */
+	bool returns;     /* returns of all functions as well */
+	bool force_entry; /* never another site than the entry */
+};
+
+struct probe {
+	uint8_t func;
+	uint64_t offset; /* in the file */
+	uint64_t cookie; /* see probe_config.h */
+};
+
+#define PLAN_MAX ELF_MAX_FUNCS
+
+struct plan {
+	struct probe entry[PLAN_MAX];
+	struct probe leave[PLAN_MAX]; /* returns */
+	size_t n_entry, n_leave;
+	struct plan_why { /* per function, for people */
+		char insn[48]; /* at the site, "" = not known */
+		char why[96];
+		uint32_t from_entry; /* bytes from the function's first instruction */
+		bool entry, leave;
+	} why[PLAN_MAX];
+};
+
+/* fd is the file that was scanned. Cannot fail: a function that is not found has no probe. */
+void plan_make(const struct plan_opts *opts, const struct elf_scan *scan, int fd,
+	       struct plan *plan);
+
+/*
+ * One line per function of the table that the file has or refuses, with tabs between: path,
+ * function, file offset, probes, instruction, reason. Absent functions share one line.
+ */
+void plan_describe(const struct plan *plan, const struct elf_scan *scan, const char *path,
+		   struct str *text);
+
+#endif
