@@ -1,0 +1,476 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "sink/summary.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "core/entry.h"
+#include "sink/ids.h"
+#include "sink/sink.h"
+#include "util/cleanup.h"
+#include "util/log.h"
+#include "util/unit.h"
+
+#define TOP 5
+#define NAME_SHOWN 60
+#define DRIFT_WARNING_NS 1000000
+
+struct name {
+	uint64_t key; /* hash, made unique */
+	char *s;
+	uint16_t len;
+	uint64_t count, total_ns;
+};
+
+/* Of a kind and function, or of a kind and process. */
+struct count {
+	uint64_t key;
+	uint64_t n;
+};
+
+struct proc {
+	uint64_t key;
+	char *name;
+};
+
+struct summary {
+	struct summary_totals totals;
+	struct ids names, by_func, null_stamps, procs;
+	struct name others;
+	struct trace_meta meta; /* clocks only: the texts are not ours */
+	bool incomplete, damaged;
+	uint64_t reached_ns; /* CLOCK_MONOTONIC */
+};
+
+int summary_new(struct summary **out)
+{
+	struct summary *s = calloc(1, sizeof(*s));
+
+	if (!s)
+		return -ENOMEM;
+	s->names = IDS_OF(struct name);
+	s->by_func = IDS_OF(struct count);
+	s->null_stamps = IDS_OF(struct count);
+	s->procs = IDS_OF(struct proc);
+	*out = s;
+	return 0;
+}
+
+void summary_free(struct summary *s)
+{
+	if (!s)
+		return;
+	for (size_t i = 0; i < s->names.count; i++)
+		free(((struct name *)ids_at(&s->names, i))->s);
+	for (size_t i = 0; i < s->procs.count; i++)
+		free(((struct proc *)ids_at(&s->procs, i))->name);
+	ids_free(&s->names);
+	ids_free(&s->by_func);
+	ids_free(&s->null_stamps);
+	ids_free(&s->procs);
+	free(s);
+}
+
+const struct summary_totals *summary_totals(const struct summary *s)
+{
+	return &s->totals;
+}
+
+bool summary_is_strict_failure(const struct summary *s)
+{
+	const struct summary_totals *t = &s->totals;
+
+	return t->lost || t->lost_returns || t->lost_starts || t->unreadable ||
+	       t->statuses[SPAN_UNCERTAIN];
+}
+
+void summary_incomplete(struct summary *s, bool damaged, uint64_t mono_ns)
+{
+	s->incomplete = true;
+	s->damaged = damaged;
+	s->reached_ns = mono_ns;
+}
+
+static uint64_t hash_of(const char *s, size_t n)
+{
+	uint64_t h = 0xcbf29ce484222325u;
+
+	for (size_t i = 0; i < n; i++)
+		h = (h ^ (unsigned char)s[i]) * 0x100000001b3u;
+	return h ^ h >> 29;
+}
+
+/* The entry of a name, or the one for all others; NULL: no memory. */
+static struct name *name_of(struct summary *s, const struct span *sp)
+{
+	uint64_t key = hash_of(sp->name, sp->name_len);
+	struct name *n;
+
+	/* Names made to collide only lead to the next key, and to the others in the end. */
+	for (int tries = 0; tries < 8; tries++, key++) {
+		n = ids_find(&s->names, key);
+		if (!n)
+			break;
+		if (n->len == sp->name_len && !memcmp(n->s, sp->name, n->len))
+			return n;
+	}
+	if (n || s->names.count >= SUMMARY_NAMES)
+		return &s->others;
+	n = ids_get(&s->names, key);
+	if (!n)
+		return NULL;
+	n->s = malloc((size_t)sp->name_len + 1);
+	if (!n->s)
+		return NULL;
+	memcpy(n->s, sp->name, sp->name_len);
+	n->len = sp->name_len;
+	return n;
+}
+
+static int summary_span(void *ctx, const struct span *sp)
+{
+	struct summary *s = ctx;
+	struct name *n;
+
+	s->totals.events++;
+	s->totals.kinds[sp->kind & 3]++;
+	if (sp->status < 5)
+		s->totals.statuses[sp->status]++;
+	if (sp->status != SPAN_COMPLETE)
+		return 0;
+	n = name_of(s, sp);
+	if (!n)
+		return -ENOMEM;
+	n->count++;
+	n->total_ns += sp->end_ns - sp->start_ns;
+	return 0;
+}
+
+static int add_count(struct ids *m, uint64_t key, uint64_t n)
+{
+	struct count *c = ids_get(m, key);
+
+	if (!c)
+		return -ENOMEM;
+	c->n += n;
+	return 0;
+}
+
+static uint64_t *total_of(struct summary_totals *t, enum tally_kind kind)
+{
+	switch (kind) {
+	case TALLY_ORPHAN:
+		return &t->orphans;
+	case TALLY_FAILED:
+		return &t->failed;
+	case TALLY_UNREADABLE:
+		return &t->unreadable;
+	case TALLY_CUT:
+		return &t->cut;
+	case TALLY_LOSS:
+	case TALLY_LIMIT:
+		return &t->lost;
+	case TALLY_LOST_RETURN:
+		return &t->lost_returns;
+	case TALLY_LOST_START:
+		return &t->lost_starts;
+	case TALLY_NULL_STAMP:
+		return &t->null_stamps;
+	case TALLY_LATE:
+	case TALLY_BAD:
+	case TALLY_MISMATCH:
+		return &t->errors;
+	case TALLY_CALL:
+		break;
+	}
+	return NULL;
+}
+
+static int summary_tally(void *ctx, const struct tally *t)
+{
+	struct summary *s = ctx;
+	uint64_t *total = total_of(&s->totals, t->kind);
+
+	if (total)
+		*total += t->count;
+	if (t->kind == TALLY_NULL_STAMP)
+		return add_count(&s->null_stamps, t->pid, t->count);
+	return add_count(&s->by_func, (uint64_t)t->kind << 8 | t->func, t->count);
+}
+
+static int summary_process(void *ctx, const struct process *p)
+{
+	struct summary *s = ctx;
+	struct proc *proc = ids_get(&s->procs, p->pid);
+	char *name = strdup(p->name);
+
+	if (!proc || !name) {
+		free(name);
+		return -ENOMEM;
+	}
+	free(proc->name);
+	proc->name = name;
+	return 0;
+}
+
+static int summary_end(void *ctx, const struct trace_meta *meta)
+{
+	struct summary *s = ctx;
+
+	s->meta.first = meta->first;
+	s->meta.last = meta->last;
+	return 0;
+}
+
+struct consumer summary_consumer(struct summary *s)
+{
+	return (struct consumer){
+		.ctx = s,
+		.process = summary_process,
+		.span = summary_span,
+		.tally = summary_tally,
+		.end = summary_end,
+	};
+}
+
+/* ---- Writing ---------------------------------------------------------------------------- */
+
+static void print_count(FILE *f, uint64_t n, const char *one, const char *many)
+{
+	char buf[UNIT_MAX];
+
+	fprintf(f, "%s %s", unit_fmt_count(buf, n), n == 1 ? one : many);
+}
+
+static void print_events(const struct summary_totals *t, FILE *f)
+{
+	static const char *const kinds[4][2] = {
+		[SPAN_MARKER] = {"mark", "marks"},
+		[SPAN_PUSH_POP] = {"push/pop", "push/pop"},
+		[SPAN_START_END] = {"start/end", "start/end"},
+		[SPAN_MARKER_EX] = {"mark_ex", "mark_ex"},
+	};
+	const char *sep = ": ";
+
+	print_count(f, t->events, "event", "events");
+	for (int i = 0; i < 4; i++) {
+		if (!t->kinds[i])
+			continue;
+		fputs(sep, f);
+		print_count(f, t->kinds[i], kinds[i][0], kinds[i][1]);
+		sep = ", ";
+	}
+	fputs("; ", f);
+	if (t->lost)
+		print_count(f, t->lost, "call lost", "calls lost");
+	else
+		fputs(t->lost_returns || t->lost_starts ? "no call lost" : "nothing lost", f);
+	fputc('\n', f);
+}
+
+static void print_statuses(const struct summary_totals *t, FILE *f)
+{
+	const char *sep = "  not complete: ";
+
+	for (int i = SPAN_UNFINISHED; i <= SPAN_UNCERTAIN; i++) {
+		const char *word = span_status_name(i);
+
+		if (!t->statuses[i])
+			continue;
+		fputs(sep, f);
+		print_count(f, t->statuses[i], word, word);
+		sep = ", ";
+	}
+	if (*sep == ',')
+		fputc('\n', f);
+}
+
+/* "  3 orphans (ends without a begin): 2 aclprofPop, 1 aclprofRangeStop" */
+static void print_by_func(const struct summary *s, FILE *f, enum tally_kind kind, const char *one,
+			  const char *many)
+{
+	uint64_t total = 0;
+	const char *sep = ": ";
+
+	for (size_t i = 0; i < s->by_func.count; i++) {
+		const struct count *c = ids_at(&s->by_func, i);
+
+		if (c->key >> 8 == (uint64_t)kind)
+			total += c->n;
+	}
+	if (!total)
+		return;
+	fputs("  ", f);
+	print_count(f, total, one, many);
+	for (size_t i = 0; i < s->by_func.count && kind != TALLY_LATE && kind != TALLY_BAD; i++) {
+		const struct count *c = ids_at(&s->by_func, i);
+		const char *name = entry_name(c->key & 0xff);
+
+		if (c->key >> 8 != (uint64_t)kind)
+			continue;
+		fputs(sep, f);
+		print_count(f, c->n, name, name);
+		sep = ", ";
+	}
+	fputc('\n', f);
+}
+
+static void print_counts(const struct summary *s, FILE *f)
+{
+	static const struct {
+		enum tally_kind kind;
+		const char *one, *many;
+	} lines[] = {
+		{TALLY_LOSS, "call lost", "calls lost"},
+		{TALLY_LIMIT, "call beyond a limit", "calls beyond a limit"},
+		{TALLY_LOST_RETURN, "lost return record", "lost return records"},
+		{TALLY_LOST_START, "end whose begin was lost", "ends whose begin was lost"},
+		{TALLY_ORPHAN, "orphan (an end without a begin)", "orphans (ends without a begin)"},
+		{TALLY_FAILED, "failed call", "failed calls"},
+		{TALLY_UNREADABLE, "unreadable message", "unreadable messages"},
+		{TALLY_CUT, "message cut to 255 bytes", "messages cut to 255 bytes"},
+		{TALLY_LATE, "record out of order (an error of acltap)",
+		 "records out of order (an error of acltap)"},
+		{TALLY_BAD, "record not understood", "records not understood"},
+		{TALLY_MISMATCH, "call unaccounted for (an error of acltap)",
+		 "calls unaccounted for (an error of acltap)"},
+	};
+
+	for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++)
+		print_by_func(s, f, lines[i].kind, lines[i].one, lines[i].many);
+}
+
+static int by_total(const void *a, const void *b)
+{
+	const struct name *x = *(struct name *const *)a, *y = *(struct name *const *)b;
+	size_t n = x->len < y->len ? x->len : y->len;
+	int order;
+
+	if (x->total_ns != y->total_ns)
+		return x->total_ns < y->total_ns ? 1 : -1;
+	if (x->count != y->count)
+		return x->count < y->count ? 1 : -1;
+	order = memcmp(x->s, y->s, n);
+	return order ? order : x->len - y->len;
+}
+
+static void print_name(FILE *f, const struct name *n)
+{
+	char total[UNIT_MAX], count[UNIT_MAX], safe[NAME_SHOWN];
+
+	fprintf(f, "  %12s %12sx  %s\n", unit_fmt_duration(total, n->total_ns),
+		unit_fmt_count(count, n->count), log_safe(n->s, n->len, safe, sizeof(safe)));
+}
+
+static void print_names(const struct summary *s, FILE *f)
+{
+	size_t n = s->names.count;
+	_free_ struct name **all = calloc(n + 1, sizeof(struct name *));
+	char count[UNIT_MAX], total[UNIT_MAX];
+
+	if (!n || !all)
+		return;
+	for (size_t i = 0; i < n; i++)
+		all[i] = ids_at(&s->names, i);
+	qsort(all, n, sizeof(all[0]), by_total);
+	fputs("top names by total time:\n", f);
+	for (size_t i = 0; i < n && i < TOP; i++)
+		print_name(f, all[i]);
+	if (s->others.count)
+		fprintf(f, "  (%s more events in %s have names beyond the first %d, not ranked)\n",
+			unit_fmt_count(count, s->others.count),
+			unit_fmt_duration(total, s->others.total_ns), SUMMARY_NAMES);
+}
+
+static void print_null_stamps(const struct summary *s, FILE *f)
+{
+	for (size_t i = 0; i < s->null_stamps.count; i++) {
+		const struct count *c = ids_at(&s->null_stamps, i);
+		const struct proc *p = ids_find(&s->procs, c->key);
+		char name[NAME_SHOWN] = "";
+
+		if (p && *p->name)
+			log_safe(p->name, strlen(p->name), name, sizeof(name));
+		print_count(f, c->n, "create_stamp call", "create_stamp calls");
+		fprintf(f, " returned NULL: msproftx is off in PID %" PRIu64 "%s%s%s,\n", c->key,
+			*name ? " (" : "", name, *name ? ")" : "");
+		fputs("hint: start it with 'msprof --msproftx=on' or aclprofStart with mask 0x80\n",
+		      f);
+	}
+}
+
+static void print_drift(const struct summary *s, FILE *f)
+{
+	const struct clock_triple *a = &s->meta.first, *b = &s->meta.last;
+	int64_t drift = (int64_t)((b->real_ns - b->mono_ns) - (a->real_ns - a->mono_ns));
+	uint64_t size = drift < 0 ? -(uint64_t)drift : (uint64_t)drift;
+	char buf[UNIT_MAX];
+
+	if (!b->mono_ns || size <= DRIFT_WARNING_NS)
+		return;
+	fprintf(f,
+		"warning: the wall clock moved %s by %s while tracing; all times follow the "
+		"clock at the start\n",
+		drift < 0 ? "back" : "forward", unit_fmt_duration(buf, size));
+}
+
+static void print_incomplete(const struct summary *s, FILE *f)
+{
+	const struct clock_triple *first = &s->meta.first;
+	uint64_t ns = s->reached_ns + (first->real_ns - first->mono_ns);
+	time_t seconds = (time_t)(ns / 1000000000);
+	struct tm tm;
+	char text[64];
+
+	if (!s->incomplete)
+		return;
+	fprintf(f, "warning: the capture is %s", s->damaged ? "damaged" : "incomplete");
+	if (s->reached_ns && localtime_r(&seconds, &tm) &&
+	    strftime(text, sizeof(text), "%Y-%m-%d %H:%M:%S", &tm))
+		fprintf(f, ": it reaches to %s.%03u", text, (unsigned int)(ns / 1000000 % 1000));
+	fputc('\n', f);
+}
+
+void summary_print(const struct summary *s, FILE *f)
+{
+	print_incomplete(s, f);
+	print_events(&s->totals, f);
+	print_statuses(&s->totals, f);
+	print_counts(s, f);
+	print_names(s, f);
+	print_null_stamps(s, f);
+	print_drift(s, f);
+}
+
+static void print_file(const struct sink *s, FILE *f)
+{
+	char path[4096], buf[LOG_ERROR_MAX];
+
+	log_safe(s->path, strlen(s->path), path, sizeof(path));
+	if (s->err) {
+		fprintf(f, "cannot write '%s': %s\n", path, log_error_text(s->err, buf));
+		return;
+	}
+	if (!s->done)
+		return;
+	fprintf(f, "wrote '%s'", path);
+	if (s->files > 1)
+		fprintf(f, " and %" PRIu64 " more slices", s->files - 1);
+	fputs(": ", f);
+	print_count(f, s->rows, "row", "rows");
+	if (s->left_out) {
+		fputs("; ", f);
+		print_count(f, s->left_out, "span", "spans");
+		fputs(" left out (not complete: .tsv and .ndjson have them)", f);
+	}
+	fprintf(f, "\n  opens with: %s\n", s->ops->help);
+}
+
+void summary_print_files(const struct fanout *fan, FILE *f)
+{
+	for (size_t i = 0; i < fanout_count(fan); i++)
+		print_file(fanout_get(fan, i), f);
+}
