@@ -60,6 +60,7 @@ static void await_return(struct thread *t, const struct event *ev)
 {
 	t->pending.active = true;
 	t->pending.func = ev->w->func;
+	t->pending.seq = ev->w->seq;
 	t->pending.stamp = ev->w->arg0;
 }
 

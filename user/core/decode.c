@@ -18,14 +18,14 @@ static bool payload_ok(const struct wire *w)
 	switch (w->kind) {
 	case WIRE_CALL:
 	case WIRE_RETURN:
-	case WIRE_LOSS:
 		return w->func < entry_count();
 	case WIRE_FORK:
 		return w->arg0 && w->arg0 <= UINT32_MAX && w->arg0 != w->tgid;
 	case WIRE_CLOCK:
 		return w->msg_len >= sizeof(__u64);
 	case WIRE_COUNT:
-		return w->func < entry_count() && w->msg_len >= sizeof(struct wire_count);
+		return w->msg_len >= sizeof(struct wire_count);
+	case WIRE_LOSS: /* also of rows that are no functions, see probe_config.h */
 	case WIRE_EXEC:
 	case WIRE_EXIT:
 	case WIRE_LOADED:

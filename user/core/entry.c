@@ -48,5 +48,7 @@ const struct entry *entry_by_symbol(const char *symbol)
 
 const char *entry_name(unsigned int func)
 {
+	if (func == PROBE_FUNC_LIFECYCLE)
+		return "fork/exec/exit";
 	return func < N_ENTRIES ? table[func].symbol : "?";
 }

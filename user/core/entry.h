@@ -44,7 +44,10 @@ const struct entry *entry_get(unsigned int func);
 /* The row with that symbol, or NULL. */
 const struct entry *entry_by_symbol(const char *symbol);
 
-/* The symbol, or "?" for an unknown number: for messages and outputs. */
+/*
+ * The symbol, or "?" for an unknown number: for messages and outputs. Also names the number under
+ * which lost process records are counted (PROBE_FUNC_LIFECYCLE).
+ */
 const char *entry_name(unsigned int func);
 
 #endif

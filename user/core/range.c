@@ -70,12 +70,17 @@ static bool is_blind(const struct event *ev)
 	return ev->late || ev->w->flags & WIRE_F_NO_STATE;
 }
 
-/* Numbers start again at 1 in a new thread with the id of one whose end was not seen. */
+/*
+ * Numbers start again at 1 in a new thread with the id of one whose end was not seen. A return
+ * record has the number of its call.
+ */
 static bool is_new_thread(const struct thread *t, const struct event *ev)
 {
 	uint32_t seq = ev->w->seq;
 
 	if (is_blind(ev) || !seq || seq > t->seq)
+		return false;
+	if (seq == t->seq && ev->w->kind == WIRE_RETURN)
 		return false;
 	return !(t->seq > UINT32_MAX - (1u << 24) && seq < 1u << 24);
 }
@@ -148,9 +153,11 @@ static void do_return(struct range *r, const struct event *ev)
 
 	if (!t)
 		return;
-	/* Without a gap in the numbers the stack is what the entry record said. */
-	if (!is_blind(ev) && ev->w->seq != t->seq + 1)
+	/* With another number than the last call's, that of this call was lost. */
+	if (!is_blind(ev) && ev->w->seq != t->seq)
 		stack_sync(r, t, ev->w->min_depth, ev->w->depth);
+	if (t->pending.active && t->pending.seq != ev->w->seq && !is_blind(ev))
+		pending_force(r, t, &unknown_end, false);
 	call_return(r, t, ev);
 	seen(t, ev);
 }
@@ -201,7 +208,7 @@ static void do_fork(struct range *r, const struct event *ev)
 /* What the record of an end says about the stack of its own thread, if anything. */
 static bool end_is_proven(struct range *r, struct thread *t, const struct event *ev)
 {
-	if (is_blind(ev) || ev->w->seq <= t->seq)
+	if (is_blind(ev) || !ev->w->seq || ev->w->seq < t->seq)
 		return t->gap == gap_now(t->proc);
 	stack_sync(r, t, ev->w->min_depth, ev->w->depth);
 	return true;

@@ -34,6 +34,7 @@ struct stamp {
 struct pending {
 	bool active;
 	uint8_t func;
+	uint32_t seq; /* of the call */
 	uint64_t stamp;
 	struct open o;	/* range_start; with returns also marks */
 	uint64_t level; /* push: id of its level */
