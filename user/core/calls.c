@@ -83,7 +83,7 @@ static struct text *text_of(struct range *r, const struct event *ev)
 	struct text *text = text_new(m.bytes, m.len, m.unreadable, m.cut);
 
 	if (!text)
-		fail(r, -ENOMEM);
+		range_fail(r, -ENOMEM);
 	return text;
 }
 
@@ -117,7 +117,7 @@ static void push_limited(struct range *r, struct thread *t, struct open *o, uint
 	counts_add(r->counts, TALLY_LIMIT, func);
 	span_close(r, t->proc, o, SPAN_PUSH_POP, SPAN_UNCERTAIN, false, 0, 0);
 	text_put(o->text);
-	fail(r, stack_push_unknown(&t->stack, LEVEL_LIMIT, 1));
+	range_fail(r, stack_push_unknown(&t->stack, LEVEL_LIMIT, 1));
 }
 
 static void do_push(struct range *r, struct thread *t, const struct event *ev, bool blind)
@@ -134,7 +134,7 @@ static void do_push(struct range *r, struct thread *t, const struct event *ev, b
 	err = stack_push(&t->stack, &o);
 	if (err) {
 		text_put(o.text);
-		fail(r, err);
+		range_fail(r, err);
 		return;
 	}
 	t->pending.level = o.id;
@@ -174,7 +174,7 @@ static void set_text(struct range *r, struct stamp *s, const struct message *m)
 		return;
 	text = text_new(m->bytes, m->len, m->unreadable, m->cut);
 	if (!text) {
-		fail(r, -ENOMEM);
+		range_fail(r, -ENOMEM);
 		return;
 	}
 	text_put(s->text);
@@ -268,13 +268,13 @@ void category_tell(struct range *r, struct proc *p, uint32_t category, const str
 		err = text ? map_set_ptr(&p->categories, category, text) : -ENOMEM;
 		if (err) {
 			text_put(text);
-			fail(r, err);
+			range_fail(r, err);
 			return;
 		}
 		text_put(old);
 	}
 	if (!r->err)
-		fail(r, r->next.category(r->next.ctx, &l));
+		range_fail(r, r->next.category(r->next.ctx, &l));
 }
 
 static void do_category_name(struct range *r, struct thread *t, const struct event *ev)
@@ -352,7 +352,7 @@ void call_return(struct range *r, struct thread *t, const struct event *ev)
 	if (op == OP_CREATE)
 		return_create(r, t, ev);
 	else if (op != OP_DESTROY && ret)
-		fail(r, counts_failed(r->counts, ev->w->func, ret));
+		range_fail(r, counts_failed(r->counts, ev->w->func, ret));
 	if (op == OP_START && !awaited)
 		start_return_alone(r, t, ev);
 	if (!awaited)

@@ -58,7 +58,7 @@ static void proc_forget(struct range *r, struct proc *p, const struct forced_end
 
 	proc_end(r, p, end);
 	if (t.count && !r->err)
-		fail(r, r->next.tally(r->next.ctx, &t));
+		range_fail(r, r->next.tally(r->next.ctx, &t));
 	proc_drop(r, p);
 }
 
@@ -195,7 +195,7 @@ int range_replaced(struct range *r, uint32_t tgid)
 
 static void do_fork(struct range *r, const struct event *ev)
 {
-	struct proc *p = proc_get(r, ev->w->tgid, false), *child;
+	struct proc *p = proc_get(r, ev->w->tgid, ev->w->gap), *child;
 
 	if (range_replaced(r, (uint32_t)ev->w->arg0) || !p)
 		return;
@@ -264,7 +264,8 @@ int range_push(struct range *r, const struct event *ev)
 		break;
 	case WIRE_EXEC:
 	case WIRE_EXIT:
-		p = proc_get(r, ev->w->tgid, false);
+		/* Without a record before, a gap is all there is to know of a process. */
+		p = proc_get(r, ev->w->tgid, ev->w->kind == WIRE_EXEC && ev->w->gap);
 		if (!p)
 			break;
 		note_gap(p, ev);

@@ -32,7 +32,7 @@ static struct span span_of(const struct proc *p, const struct open *o, enum span
 static void emit(struct range *r, const struct span *sp)
 {
 	if (!r->err)
-		fail(r, r->next.span(r->next.ctx, sp));
+		range_fail(r, r->next.span(r->next.ctx, sp));
 }
 
 void span_mark(struct range *r, const struct proc *p, const struct open *o, enum span_kind kind)
@@ -99,7 +99,7 @@ void stack_sync(struct range *r, struct thread *t, uint32_t min_depth, uint32_t 
 		if (!stack_drop_unknown(s, s->depth - min_depth))
 			end_top(r, t, &ended_unseen, false);
 	if (s->depth < depth)
-		fail(r, stack_push_unknown(s, LEVEL_LOST, depth - s->depth));
+		range_fail(r, stack_push_unknown(s, LEVEL_LOST, depth - s->depth));
 }
 
 void flight_leave(struct thread *t)

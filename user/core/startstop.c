@@ -36,7 +36,7 @@ static void remember_closed(struct range *r, struct proc *p, const struct open_r
 	if ((!val && p->closed.n >= OPEN_IDS_MAX) || o->o.start_ns >= UINT64_MAX / 4)
 		p->id_doubt++;
 	else
-		fail(r, map_set(&p->closed, o->id, val ? val | 1 : (o->o.start_ns + 1) << 1));
+		range_fail(r, map_set(&p->closed, o->id, val ? val | 1 : (o->o.start_ns + 1) << 1));
 }
 
 static bool same_ids(const struct open *a, uint32_t doubt, uint64_t gap, uint32_t doubt_then)
@@ -50,7 +50,7 @@ static void stop_wait(struct range *r, struct thread *t, const struct event *ev,
 	struct waiter *w = malloc(sizeof(*w));
 
 	if (!w) {
-		fail(r, -ENOMEM);
+		range_fail(r, -ENOMEM);
 		return;
 	}
 	*w = (struct waiter){

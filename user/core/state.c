@@ -22,7 +22,7 @@ struct proc *proc_get(struct range *r, uint32_t tgid, bool create)
 	err = p ? map_set_ptr(&r->procs, tgid, p) : -ENOMEM;
 	if (err) {
 		free(p);
-		fail(r, err);
+		range_fail(r, err);
 		return NULL;
 	}
 	p->tgid = tgid;
@@ -43,7 +43,7 @@ static struct thread *thread_new(struct range *r, struct proc *p, uint32_t tid)
 
 	if (err) {
 		free(t);
-		fail(r, err);
+		range_fail(r, err);
 		return NULL;
 	}
 	t->tgid = p->tgid;
@@ -132,7 +132,7 @@ struct stamp *stamp_get(struct range *r, struct proc *p, uint64_t addr, bool cre
 	err = s ? map_set_ptr(&p->stamps, addr, s) : -ENOMEM;
 	if (err) {
 		free(s);
-		fail(r, err);
+		range_fail(r, err);
 		return NULL;
 	}
 	s->base_gap = p->base_gap;
@@ -225,7 +225,7 @@ struct open_range *open_add(struct range *r, struct proc *p, uint32_t id, const 
 	if (err) {
 		free(n);
 		text_put(o->text);
-		fail(r, err);
+		range_fail(r, err);
 		return NULL;
 	}
 	*n = (struct open_range){.o = *o, .id = id, .prev = p->open_last};

@@ -110,7 +110,7 @@ struct range {
 	bool uses_category, uses_payload;
 };
 
-static inline void fail(struct range *r, int err)
+static inline void range_fail(struct range *r, int err)
 {
 	if (err && !r->err)
 		r->err = err;
