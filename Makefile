@@ -36,12 +36,12 @@ LIBS := $(call pkg,--libs,libbpf) $(LIBS_PURE) -lpthread
 # ---- Sources, in the order in which an event passes through them -----------------------------
 BPF := events follow
 DISCOVER := maps proc elfsym libpath site plan
-LIVE := multi_link features bpfload attach follow launch guardian ring target session
+LIVE := multi_link features bpfload attach files prelook procs launch guardian ring recorder session
 CORE := entry decode order text stack state spans startstop calls range tracks counts model \
 	pipeline
 STORE := capwrite capread replay
 SINK := out escape ids sort csv json events null sink summary
-CMD := cmd record export list check
+CMD := cmd record outputs finish export list check
 UTIL := log opt str map crc procfd unit rights safepath
 
 src = $(wildcard $(addsuffix .c,$(addprefix user/$(1)/,$(2))))

@@ -9,6 +9,9 @@
 #include "util/log.h"
 
 static const struct command *const commands[] = {
+	&cmd_record,
+	&cmd_export,
+	&cmd_list,
 	&cmd_check,
 };
 

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "cmd/finish.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "sink/summary.h"
+#include "store/replay.h"
+#include "util/clock.h"
+#include "util/log.h"
+
+#define NS_PER_S 1000000000ull
+
+/* A bar only for what takes longer than a second. */
+struct bar {
+	uint64_t begin_ns, shown_ns;
+	const char *what;
+};
+
+static void show_bar(void *ctx, uint64_t done, uint64_t total)
+{
+	struct bar *b = ctx;
+	uint64_t now = clock_mono_ns();
+	char bar[] = "....................";
+
+	if (now - b->begin_ns < NS_PER_S || now - b->shown_ns < NS_PER_S / 5 || !total)
+		return;
+	b->shown_ns = now;
+	memset(bar, '#', (size_t)(20 * (done > total ? total : done) / total));
+	log_status("%s [%s] %u%%", b->what, bar, (unsigned int)(100 * done / total));
+}
+
+static void tell_truncated(const char *source, enum capread_end ended)
+{
+	if (ended == CAPREAD_TRUNCATED)
+		log_warn("'%s' is incomplete: its recording crashed or goes on", source);
+	if (ended == CAPREAD_DAMAGED)
+		log_warn("'%s' is damaged: only what stands before the damage was read", source);
+}
+
+static void tell_failure(int err, const char *source, const struct fanout *f)
+{
+	for (size_t i = 0; i < fanout_count(f); i++) {
+		const struct sink *s = fanout_get(f, i);
+
+		if (s->err) {
+			log_err(s->err, "cannot write '%s'", s->path);
+			if (s->err == -ENOSPC)
+				log_hint("free space, then 'acltap export %s -o FILE'", source);
+			return;
+		}
+	}
+	if (err == -EINVAL)
+		log_fail(err, "cannot read '%s': not an acltap capture", source);
+	else if (err == -ENOTSUP)
+		log_fail(err, "cannot read '%s': written by a newer acltap", source);
+	else
+		log_err(err, "cannot read '%s'", source);
+}
+
+static int replay(const struct finish_config *cfg, struct fanout *f, struct summary *s,
+		  struct finish_result *res)
+{
+	const char *source = cfg->source ? cfg->source : cfg->outputs->capture;
+	uint64_t now = clock_mono_ns();
+	struct bar reading = { now, 0, "reading" }, writing = { now, 0, "writing" };
+	enum capread_end ended = CAPREAD_COMPLETE;
+	int err;
+
+	fanout_progress(f, show_bar, &writing);
+	err = export_capture(source, f, s, &ended, show_bar, &reading);
+	log_status(" ");
+	if (err) {
+		tell_failure(err, source, f);
+		return err;
+	}
+	tell_truncated(source, ended);
+	res->truncated = ended != CAPREAD_COMPLETE;
+	res->incomplete = res->truncated || summary_is_strict_failure(s);
+	return 0;
+}
+
+/* The capture is done when everything that was asked for is. */
+static void drop_capture(const struct finish_config *cfg)
+{
+	const struct outputs *o = cfg->outputs;
+
+	if (cfg->source || o->keep_capture || !o->capture)
+		return;
+	if (unlink(o->capture))
+		log_warn("cannot remove '%s': %s", o->capture, strerror(errno));
+}
+
+static void print_summary(const struct finish_config *cfg, const struct summary *s,
+			  const struct fanout *f)
+{
+	if (cfg->quiet)
+		return;
+	summary_print(s, stderr);
+	summary_print_files(f, stderr);
+	if (!cfg->source && cfg->outputs->keep_capture)
+		fprintf(stderr, "  %s: everything; 'acltap export' turns it into other formats\n",
+			cfg->outputs->capture);
+}
+
+int finish_outputs(const struct finish_config *cfg, struct finish_result *res)
+{
+	struct fanout *f = NULL;
+	struct summary *s = NULL;
+	int err = fanout_new(&f);
+
+	err = err ?: summary_new(&s);
+	err = err ?: outputs_open(cfg->outputs, cfg->sink, f);
+	err = err ?: replay(cfg, f, s, res);
+	if (!err) {
+		print_summary(cfg, s, f);
+		drop_capture(cfg);
+		outputs_give_to_user(cfg->outputs, f);
+	}
+	summary_free(s);
+	fanout_free(f);
+	return err;
+}
+
+void finish_keep_capture(const struct outputs *o)
+{
+	if (!o->capture || access(o->capture, F_OK))
+		return;
+	log_info("what was recorded is in '%s'", o->capture);
+	log_hint("acltap export %s -o FILE", o->capture);
+}

@@ -1,0 +1,270 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "cmd/outputs.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "store/capture.h"
+#include "util/cleanup.h"
+#include "util/log.h"
+#include "util/safepath.h"
+#include "util/unit.h"
+
+#define VENDOR_DIR "mindstudio_profiler_output"
+
+static bool is_capture_path(const char *path)
+{
+	size_t n = strlen(path), s = strlen(CAPTURE_SUFFIX);
+
+	return n > s && !strcmp(path + n - s, CAPTURE_SUFFIX);
+}
+
+static int add_output(struct outputs *o, const struct sink_ops *ops, char *path, bool sliced)
+{
+	struct output *v = path ? realloc(o->v, (o->n + 1) * sizeof(*v)) : NULL;
+
+	if (!v) {
+		free(path);
+		return -ENOMEM;
+	}
+	o->v = v;
+	o->v[o->n++] = (struct output){ .ops = ops, .path = path, .sliced = sliced };
+	return 0;
+}
+
+__attribute__((format(printf, 1, 2))) static char *path_of(const char *fmt, ...)
+{
+	va_list ap;
+	char *p = NULL;
+	int n;
+
+	va_start(ap, fmt);
+	n = vasprintf(&p, fmt, ap);
+	va_end(ap);
+	return n < 0 ? NULL : p;
+}
+
+/* Empty but for "." and "..": 1; 0 when not; -errno. */
+static int is_empty_dir(int fd)
+{
+	_fd_ int own = openat(fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	DIR *d = own < 0 ? NULL : fdopendir(own);
+	const struct dirent *e;
+	int ret = 1;
+
+	if (!d)
+		return -errno;
+	take_fd(&own);
+	while (ret && (e = readdir(d)))
+		ret = !strcmp(e->d_name, ".") || !strcmp(e->d_name, "..");
+	closedir(d);
+	return ret;
+}
+
+static int open_new_dir(const char *path)
+{
+	_fd_ int parent = -1;
+	_free_ char *base = NULL;
+	int err = safepath_dir(path, &parent, &base), fd;
+
+	if (err)
+		return err;
+	if (mkdirat(parent, base, 0755) && errno != EEXIST)
+		return -errno;
+	fd = openat(parent, base, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	return fd < 0 ? -errno : fd;
+}
+
+static int make_dir(const char *path)
+{
+	_fd_ int fd = open_new_dir(path);
+	int err;
+
+	if (fd < 0)
+		return log_err(fd, "cannot create the output directory '%s'", path);
+	err = is_empty_dir(fd);
+	if (err < 0)
+		return log_err(err, "cannot read the output directory '%s'", path);
+	if (!err) {
+		log_fail(-ENOTEMPTY, "the output directory '%s' is not empty", path);
+		log_hint("name a new one, or a file with a known suffix: .csv .json .tsv .ndjson");
+		return -ENOTEMPTY;
+	}
+	if (mkdirat(fd, VENDOR_DIR, 0755))
+		return log_err(-errno, "cannot create '%s/" VENDOR_DIR "'", path);
+	return 0;
+}
+
+/* The layout that the vendor's viewer opens as it is. */
+static int plan_dir(struct outputs *o, char *dir, const char *stamp)
+{
+	int err;
+
+	if (!dir)
+		return -ENOMEM;
+	o->dir = dir;
+	err = make_dir(dir);
+	if (err)
+		return err;
+	o->capture = path_of("%s/capture" CAPTURE_SUFFIX, dir);
+	o->keep_capture = true;
+	err = o->capture ? 0 : -ENOMEM;
+	err = err ?: add_output(o, sink_by_name("csv"),
+				path_of("%s/" VENDOR_DIR "/msprof_tx_%s.csv", dir, stamp), true);
+	return err ?: add_output(o, sink_by_name("json"),
+				 path_of("%s/" VENDOR_DIR "/msprof_tx_%s.json", dir, stamp), false);
+}
+
+static void time_stamp(char *buf, size_t sz)
+{
+	time_t now = time(NULL);
+	struct tm tm;
+
+	localtime_r(&now, &tm);
+	strftime(buf, sz, "%Y%m%d%H%M%S", &tm);
+}
+
+static int plan_one(struct outputs *o, const char *path, const char *stamp)
+{
+	const struct sink_ops *ops = sink_by_path(path);
+
+	if (is_capture_path(path)) {
+		if (o->keep_capture)
+			return log_fail(-EINVAL, "only one capture can be written, not '%s' too", path);
+		free(o->capture);
+		o->capture = strdup(path);
+		o->keep_capture = true;
+		return o->capture ? 0 : -ENOMEM;
+	}
+	if (ops)
+		return add_output(o, ops, strdup(path), false);
+	if (o->dir)
+		return log_fail(-EINVAL, "only one output directory, not '%s' too", path);
+	if (o->keep_capture)
+		return log_fail(-EINVAL, "the directory '%s' has its own capture", path);
+	return plan_dir(o, strdup(path), stamp);
+}
+
+static int refuse_existing(const struct outputs *o, bool want_capture, bool overwrite)
+{
+	struct stat st;
+
+	if (overwrite)
+		return 0;
+	for (size_t i = 0; i < o->n; i++)
+		if (strcmp(o->v[i].path, "-") && !lstat(o->v[i].path, &st) && S_ISREG(st.st_mode)) {
+			log_err(-EEXIST, "cannot write '%s'", o->v[i].path);
+			log_hint("-f overwrites");
+			return -EEXIST;
+		}
+	if (want_capture && o->capture && !lstat(o->capture, &st)) {
+		log_err(-EEXIST, "cannot write '%s'", o->capture);
+		log_hint("-f overwrites; 'acltap export' turns it into other formats");
+		return -EEXIST;
+	}
+	return 0;
+}
+
+int outputs_plan(const struct opt_strings *paths, bool want_capture, bool overwrite,
+		 struct outputs *o)
+{
+	char stamp[32];
+	int err = 0;
+
+	memset(o, 0, sizeof(*o));
+	time_stamp(stamp, sizeof(stamp));
+	for (size_t i = 0; i < paths->n && !err; i++)
+		err = plan_one(o, paths->v[i], stamp);
+	if (!err && !paths->n && want_capture)
+		err = plan_dir(o, path_of("PROF_%s_%d", stamp, getpid()), stamp);
+	if (!err && want_capture && !o->capture) {
+		const char *first = o->v[0].path;
+
+		o->capture = path_of("%s" CAPTURE_SUFFIX, strcmp(first, "-") ? first : "acltap");
+		err = o->capture ? 0 : -ENOMEM;
+	}
+	return err ?: refuse_existing(o, want_capture, overwrite);
+}
+
+int outputs_open(const struct outputs *o, struct sink_opts opts, struct fanout *f)
+{
+	for (size_t i = 0; i < o->n; i++) {
+		struct sink_opts own = opts;
+		int err;
+
+		own.slice_rows = o->v[i].sliced ? 1000000 : 0;
+		err = fanout_add(f, o->v[i].ops, o->v[i].path, &own);
+		if (err) {
+			log_err(err, "cannot write '%s'", o->v[i].path);
+			if (err == -EEXIST)
+				log_hint("-f overwrites");
+			return err;
+		}
+	}
+	return 0;
+}
+
+static void give(const char *path, uid_t uid, gid_t gid)
+{
+	if (fchownat(AT_FDCWD, path, uid, gid, AT_SYMLINK_NOFOLLOW) && errno != ENOENT)
+		log_warn("cannot give '%s' to user %u: %s", path, uid, strerror(errno));
+}
+
+static int sudo_user(uid_t *uid, gid_t *gid)
+{
+	const char *u = getenv("SUDO_UID"), *g = getenv("SUDO_GID");
+	uint64_t uv, gv;
+
+	if (geteuid() || !u || !g || unit_u64(u, &uv) || unit_u64(g, &gv))
+		return -ENOENT;
+	*uid = (uid_t)uv;
+	*gid = (gid_t)gv;
+	return 0;
+}
+
+void outputs_give_to_user(const struct outputs *o, const struct fanout *f)
+{
+	uid_t uid;
+	gid_t gid;
+
+	if (sudo_user(&uid, &gid))
+		return;
+	if (o->dir) {
+		_free_ char *sub = path_of("%s/" VENDOR_DIR, o->dir);
+
+		give(o->dir, uid, gid);
+		if (sub)
+			give(sub, uid, gid);
+	}
+	if (o->capture)
+		give(o->capture, uid, gid);
+	for (size_t i = 0; f && i < fanout_count(f); i++)
+		if (fanout_get(f, i)->done && strcmp(fanout_get(f, i)->path, "-"))
+			give(fanout_get(f, i)->path, uid, gid);
+}
+
+void outputs_remove_empty(const struct outputs *o)
+{
+	_free_ char *sub = o->dir ? path_of("%s/" VENDOR_DIR, o->dir) : NULL;
+
+	if (sub && !rmdir(sub))
+		rmdir(o->dir);
+}
+
+void outputs_free(struct outputs *o)
+{
+	for (size_t i = 0; i < o->n; i++)
+		free(o->v[i].path);
+	free(o->v);
+	free(o->dir);
+	free(o->capture);
+	memset(o, 0, sizeof(*o));
+}

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Which files a command writes: -o values become a capture and a list of sinks. A known suffix is
+ * one file; anything else is the output directory in place of PROF_<time>_<pid>.
+ */
+#ifndef ACLTAP_CMD_OUTPUTS_H
+#define ACLTAP_CMD_OUTPUTS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "sink/sink.h"
+#include "util/opt.h"
+
+struct output {
+	const struct sink_ops *ops;
+	char *path;
+	bool sliced; /* csv of an output directory: the vendor's viewer wants slices */
+};
+
+struct outputs {
+	char *dir;         /* the output directory, NULL = none */
+	char *capture;     /* path of the capture; NULL for export without .acltap */
+	bool keep_capture; /* the user asked for it, or it lies in the directory */
+	struct output *v;
+	size_t n;
+};
+
+/*
+ * Decides everything and creates the directory (absent or empty). paths may be empty: with
+ * want_capture the default directory. Returns 0, or -errno after telling the user.
+ */
+int outputs_plan(const struct opt_strings *paths, bool want_capture, bool overwrite,
+		 struct outputs *o);
+
+/* Opens all sinks. Returns 0, or -errno after telling the user. */
+int outputs_open(const struct outputs *o, struct sink_opts opts, struct fanout *f);
+
+/* Under sudo: what was written belongs to the user who called it. */
+void outputs_give_to_user(const struct outputs *o, const struct fanout *f);
+
+/* Removes a directory that was made for nothing: only what is empty in it. */
+void outputs_remove_empty(const struct outputs *o);
+
+void outputs_free(struct outputs *o);
+
+#endif

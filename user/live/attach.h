@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Links: probes in place. One uprobe_multi link per file and program where the kernel has it, a
+ * perf link per probe elsewhere. For every process; the programs filter.
+ */
+#ifndef ACLTAP_LIVE_ATTACH_H
+#define ACLTAP_LIVE_ATTACH_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "live/bpfload.h"
+
+enum attach_prog { ATTACH_ENTRY, ATTACH_LEAVE, ATTACH_LOADED };
+
+struct attach_point {
+	uint64_t offset; /* in the file */
+	uint64_t cookie;
+};
+
+struct attach;
+
+int attach_new(const struct bpf *b, struct attach **out);
+
+/*
+ * Probes the file behind fd. A point that the kernel refuses is reported through bad (index and
+ * -errno) and the others are attached all the same. Returns how many were attached, or -ENOMEM.
+ */
+int attach_points(struct attach *a, enum attach_prog prog, int fd, const struct attach_point *p,
+		  size_t n, void (*bad)(void *ctx, size_t i, int err), void *ctx);
+
+size_t attach_links(const struct attach *a);
+
+/* Removes all; some 45 ms per multi link, 110 ms per perf link. NULL is fine. */
+void attach_free(struct attach *a);
+
+#endif

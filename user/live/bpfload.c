@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "live/bpfload.h"
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "events.skel.h"
+#include "follow.skel.h"
+#include "live/multi_link.h"
+#include "util/cleanup.h"
+#include "util/log.h"
+
+static int no_print(enum libbpf_print_level level, const char *fmt, va_list ap)
+{
+	(void)level;
+	(void)fmt;
+	(void)ap;
+	return 0;
+}
+
+static void set_sleepable(struct bpf_program *prog)
+{
+	bpf_program__set_flags(prog, bpf_program__flags(prog) | BPF_F_SLEEPABLE);
+}
+
+static int load_events(struct bpf *b, const struct bpf_config *cfg)
+{
+	struct events_bpf *ev = events_bpf__open();
+	int err;
+
+	if (!ev)
+		return log_err(-errno, "cannot open the BPF object");
+	b->events = ev;
+	bpf_map__set_max_entries(ev->maps.events, cfg->ring_size);
+	ev->rodata->page_size = getpagesize();
+	ev->rodata->may_fault = cfg->may_fault && cfg->feat.sleepable;
+	if (ev->rodata->may_fault)
+		set_sleepable(ev->progs.entry);
+	if (b->multi) {
+		bpf_program__set_expected_attach_type(ev->progs.entry, ATTACH_UPROBE_MULTI);
+		bpf_program__set_expected_attach_type(ev->progs.leave, ATTACH_UPROBE_MULTI);
+		bpf_program__set_expected_attach_type(ev->progs.loaded, ATTACH_UPROBE_MULTI);
+	}
+	err = events_bpf__load(ev);
+	if (err) {
+		log_err(err, "cannot load the BPF programs");
+		log_hint("'acltap check' says what is missing");
+	}
+	return err;
+}
+
+static int share(struct bpf_map *map, struct bpf_map *owner)
+{
+	return bpf_map__reuse_fd(map, bpf_map__fd(owner));
+}
+
+static int share_maps(struct follow_bpf *fo, struct events_bpf *ev)
+{
+	int err = 0;
+
+	err = err ?: share(fo->maps.events, ev->maps.events);
+	err = err ?: share(fo->maps.procs, ev->maps.procs);
+	err = err ?: share(fo->maps.threads, ev->maps.threads);
+	err = err ?: share(fo->maps.counts, ev->maps.counts);
+	err = err ?: share(fo->maps.control, ev->maps.control);
+	err = err ?: share(fo->maps.stops, ev->maps.stops);
+	err = err ?: share(fo->maps.known_exes, ev->maps.known_exes);
+	return err;
+}
+
+/* Following is optional: without it the user is told what is not seen. */
+static void load_follow(struct bpf *b, const struct bpf_config *cfg)
+{
+	struct follow_bpf *fo;
+	int err;
+
+	if (!cfg->feat.btf) {
+		log_warn("no kernel BTF: exits and children of traced processes are not seen");
+		return;
+	}
+	fo = follow_bpf__open();
+	if (!fo) {
+		log_warn("cannot open the BPF object that follows processes: %s", strerror(errno));
+		return;
+	}
+	fo->rodata->follow = cfg->follow;
+	fo->rodata->launch = cfg->launch;
+	err = share_maps(fo, b->events);
+	err = err ?: follow_bpf__load(fo);
+	err = err ?: follow_bpf__attach(fo);
+	if (err) {
+		log_warn("cannot follow processes: %s: children are not seen", strerror(-err));
+		follow_bpf__destroy(fo);
+		return;
+	}
+	b->follow = fo;
+}
+
+static int map_control(struct bpf *b)
+{
+	void *p = mmap(NULL, getpagesize(), PROT_READ | PROT_WRITE, MAP_SHARED,
+		       bpf_map__fd(b->events->maps.control), 0);
+
+	if (p == MAP_FAILED)
+		return log_err(-errno, "cannot map the switches of the BPF programs");
+	b->control = p;
+	return 0;
+}
+
+int bpf_load(const struct bpf_config *cfg, struct bpf **out)
+{
+	struct bpf *b = calloc(1, sizeof(*b));
+	int err;
+
+	if (!b)
+		return -ENOMEM;
+	libbpf_set_print(no_print);
+	b->multi = cfg->feat.uprobe_multi;
+	err = load_events(b, cfg);
+	err = err ?: map_control(b);
+	if (err) {
+		bpf_unload(b);
+		return err;
+	}
+	b->ring_fd = bpf_map__fd(b->events->maps.events);
+	b->procs_fd = bpf_map__fd(b->events->maps.procs);
+	b->threads_fd = bpf_map__fd(b->events->maps.threads);
+	b->counts_fd = bpf_map__fd(b->events->maps.counts);
+	b->stops_fd = bpf_map__fd(b->events->maps.stops);
+	b->known_exes_fd = bpf_map__fd(b->events->maps.known_exes);
+	load_follow(b, cfg);
+	*out = b;
+	return 0;
+}
+
+void bpf_unload(struct bpf *b)
+{
+	if (!b)
+		return;
+	if (b->control)
+		munmap(b->control, getpagesize());
+	follow_bpf__destroy(b->follow);
+	events_bpf__destroy(b->events);
+	free(b);
+}
+
+void bpf_gate(struct bpf *b, bool open)
+{
+	__atomic_store_n(&b->control->gate, open, __ATOMIC_SEQ_CST);
+}
+
+int bpf_trace_process(struct bpf *b, uint32_t tgid)
+{
+	struct proc_state state = { 0 };
+	int err = bpf_map_update_elem(b->procs_fd, &tgid, &state, BPF_NOEXIST);
+
+	return err && errno != EEXIST ? -errno : 0;
+}
+
+void bpf_untrace_process(struct bpf *b, uint32_t tgid)
+{
+	bpf_map_delete_elem(b->procs_fd, &tgid);
+	bpf_map_delete_elem(b->stops_fd, &tgid);
+}
+
+int bpf_counts(const struct bpf *b, unsigned int func, struct func_count *out)
+{
+	int n = libbpf_num_possible_cpus();
+	_free_ struct func_count *v = NULL;
+
+	if (n < 0)
+		return n;
+	v = calloc(n, sizeof(*v));
+	if (!v)
+		return -ENOMEM;
+	if (bpf_map_lookup_elem(b->counts_fd, &func, v))
+		return -errno;
+	memset(out, 0, sizeof(*out));
+	for (int i = 0; i < n; i++) {
+		out->calls += v[i].calls;
+		out->lost += v[i].lost;
+		out->lost_returns += v[i].lost_returns;
+	}
+	return 0;
+}

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Opens, configures and loads the two BPF objects. Owns their maps and programs. */
+#ifndef ACLTAP_LIVE_BPFLOAD_H
+#define ACLTAP_LIVE_BPFLOAD_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "live/features.h"
+#include "probe_config.h"
+
+struct bpf_config {
+	struct features feat;
+	uint64_t ring_size; /* bytes; a power of two, at least a page */
+	bool follow;        /* children are traced as well */
+	bool launch;        /* programs are stopped when their mappings change */
+	bool may_fault;     /* pages of messages may be brought in */
+};
+
+struct bpf {
+	struct events_bpf *events;
+	struct follow_bpf *follow; /* NULL where the kernel has no BTF */
+	struct control *control;   /* shared with the programs, and with a guardian after fork */
+	bool multi;                /* programs are for uprobe_multi links */
+	int ring_fd, procs_fd, threads_fd, counts_fd, stops_fd, known_exes_fd;
+};
+
+/* Returns 0 and *out, or -errno after telling the user why. */
+int bpf_load(const struct bpf_config *cfg, struct bpf **out);
+void bpf_unload(struct bpf *b); /* NULL is fine */
+
+/* Opens or closes the gate: calls are recorded only while it is open. */
+void bpf_gate(struct bpf *b, bool open);
+
+int bpf_trace_process(struct bpf *b, uint32_t tgid);   /* -ENOSPC: too many processes */
+void bpf_untrace_process(struct bpf *b, uint32_t tgid);
+
+/* Sums the counters of a function over all CPUs. */
+int bpf_counts(const struct bpf *b, unsigned int func, struct func_count *out);
+
+#endif

@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "live/files.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "core/entry.h"
+#include "discover/elfsym.h"
+#include "util/cleanup.h"
+#include "util/log.h"
+#include "util/str.h"
+
+struct file {
+	dev_t dev;
+	ino_t ino;
+	struct timespec ctime; /* of a file without probes: its inode may be used again */
+	enum file_state state;
+	int fd; /* of a probed file: keeps the inode */
+	char *about;
+};
+
+struct files {
+	struct files_config cfg;
+	struct file *v;
+	size_t n, cap;
+};
+
+int files_new(const struct files_config *cfg, struct files **out)
+{
+	struct files *f = calloc(1, sizeof(*f));
+
+	if (!f)
+		return -ENOMEM;
+	f->cfg = *cfg;
+	*out = f;
+	return 0;
+}
+
+void files_free(struct files *f)
+{
+	if (!f)
+		return;
+	for (size_t i = 0; i < f->n; i++) {
+		free(f->v[i].about);
+		if (f->v[i].fd >= 0)
+			close(f->v[i].fd);
+	}
+	free(f->v);
+	free(f);
+}
+
+static struct file *find(struct files *f, const struct stat *st)
+{
+	for (size_t i = 0; i < f->n; i++) {
+		struct file *x = &f->v[i];
+
+		if (x->dev == st->st_dev && x->ino == st->st_ino &&
+		    (x->fd >= 0 || !memcmp(&x->ctime, &st->st_ctim, sizeof(x->ctime))))
+			return x;
+	}
+	return NULL;
+}
+
+static struct file *add(struct files *f, const struct stat *st)
+{
+	struct file *x;
+
+	if (f->n == f->cap) {
+		size_t cap = f->cap ? 2 * f->cap : 64;
+
+		x = realloc(f->v, cap * sizeof(*x));
+		if (!x)
+			return NULL;
+		f->v = x;
+		f->cap = cap;
+	}
+	x = &f->v[f->n++];
+	*x = (struct file){ .dev = st->st_dev, .ino = st->st_ino, .ctime = st->st_ctim, .fd = -1 };
+	return x;
+}
+
+/* What attach reports points it could not probe to. */
+struct refusals {
+	const struct plan *plan;
+	bool returns;
+	struct str *about;
+	const char *path;
+};
+
+static void refused(void *ctx, size_t i, int err)
+{
+	struct refusals *r = ctx;
+	const struct probe *p = (r->returns ? r->plan->leave : r->plan->entry) + i;
+	char why[LOG_ERROR_MAX];
+
+	log_error_text(err, why);
+	log_warn("cannot probe %s in '%s': %s", entry_name(p->func), r->path, why);
+	str_printf(r->about, "%s\t%s refused by the kernel: %s\n", r->path, entry_name(p->func), why);
+}
+
+static int attach_kind(struct files *f, int fd, const struct plan *plan, bool returns,
+		       struct refusals *r)
+{
+	const struct probe *p = returns ? plan->leave : plan->entry;
+	size_t n = returns ? plan->n_leave : plan->n_entry;
+	struct attach_point points[PLAN_MAX];
+
+	for (size_t i = 0; i < n; i++)
+		points[i] = (struct attach_point){ p[i].offset, p[i].cookie };
+	r->returns = returns;
+	return attach_points(f->cfg.attach, returns ? ATTACH_LEAVE : ATTACH_ENTRY, fd, points, n,
+			     refused, r);
+}
+
+static int attach_functions(struct files *f, struct file *x, int fd, const struct elf_scan *scan,
+			    const char *path, struct str *about)
+{
+	struct plan plan;
+	struct refusals r = { &plan, false, about, path };
+	int leave, entry;
+
+	plan_make(&f->cfg.plan, scan, fd, &plan);
+	plan_describe(&plan, scan, path, about);
+	/* Returns first: a start whose return is not seen would be lost, the reverse is harmless. */
+	leave = attach_kind(f, fd, &plan, true, &r);
+	entry = leave < 0 ? leave : attach_kind(f, fd, &plan, false, &r);
+	if (entry < 0)
+		return entry;
+	x->state = entry ? FILE_PROBED : FILE_FAILED;
+	log_verbose("probed %d entries and %d returns in '%s'", entry, leave, path);
+	return 0;
+}
+
+static void loader_refused(void *ctx, size_t i, int err)
+{
+	char why[LOG_ERROR_MAX];
+
+	(void)i;
+	log_warn("cannot watch the dynamic loader '%s': %s: libraries loaded late may be seen late",
+		 (const char *)ctx, log_error_text(err, why));
+}
+
+static int attach_loader(struct files *f, int fd, const struct elf_scan *scan, const char *path)
+{
+	struct attach_point p = { scan->dl_debug_state, (uint64_t)scan->r_debug_delta };
+	char name[256];
+	int n;
+
+	strncpy(name, path, sizeof(name) - 1);
+	name[sizeof(name) - 1] = '\0';
+	n = attach_points(f->cfg.attach, ATTACH_LOADED, fd, &p, 1, loader_refused, name);
+	return n < 0 ? n : 0;
+}
+
+static int look_new(struct files *f, struct file *x, int fd, const char *path)
+{
+	struct elf_scan *scan = malloc(sizeof(*scan));
+	_str_ struct str about = { 0 };
+	int err = scan ? elfsym_scan(fd, scan) : -ENOMEM;
+
+	if (!err && scan->n_found)
+		err = attach_functions(f, x, fd, scan, path, &about);
+	if (!err && scan->dl_debug_state)
+		err = attach_loader(f, fd, scan, path);
+	if (!err && (scan->n_found || scan->dl_debug_state))
+		x->fd = fcntl(fd, F_DUPFD_CLOEXEC, 3);
+	free(scan);
+	x->about = str_take(&about);
+	return err;
+}
+
+int files_look(struct files *f, int fd, const char *path)
+{
+	struct stat st;
+	struct file *x;
+	int err;
+
+	if (fstat(fd, &st))
+		return -errno;
+	if (!S_ISREG(st.st_mode))
+		return FILE_PLAIN;
+	x = find(f, &st);
+	if (x)
+		return x->state;
+	x = add(f, &st);
+	if (!x)
+		return -ENOMEM;
+	err = look_new(f, x, fd, path);
+	return err ? err : (int)x->state;
+}
+
+int files_look_path(struct files *f, const char *path)
+{
+	_fd_ int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	int state = fd < 0 ? -errno : files_look(f, fd, path);
+
+	if (state == -ENOEXEC)
+		return log_fail(state, "cannot look in '%s': not an ELF file", path);
+	if (state == -ENOTSUP)
+		return log_fail(state, "cannot look in '%s': 32-bit or of another processor", path);
+	if (state < 0)
+		return log_err(state, "cannot look in '%s'", path);
+	if (state == FILE_PLAIN)
+		log_warn("'%s' has none of the traced functions", path);
+	return 0;
+}
+
+size_t files_probed(const struct files *f)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < f->n; i++)
+		n += f->v[i].state == FILE_PROBED;
+	return n;
+}
+
+int files_describe(const struct files *f, struct str *text)
+{
+	for (size_t i = 0; i < f->n; i++)
+		if (f->v[i].about)
+			str_puts(text, f->v[i].about);
+	return text->err;
+}

@@ -1,0 +1,423 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "live/procs.h"
+
+#include <bpf/bpf.h>
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+
+#include "discover/proc.h"
+#include "live/guardian.h"
+#include "util/cleanup.h"
+#include "util/log.h"
+#include "util/map.h"
+
+struct proc {
+	pid_t pid;
+	uint64_t start_time; /* tells a re-used PID */
+	bool settled;        /* maps a probed file */
+	bool failed;         /* maps one that cannot be probed: told once */
+};
+
+struct procs {
+	struct procs_config cfg;
+	struct recorder *rec;
+	struct proc *v;
+	size_t n, cap;
+	bool any_settled;
+};
+
+int procs_new(const struct procs_config *cfg, struct procs **out)
+{
+	struct procs *ps = calloc(1, sizeof(*ps));
+
+	if (!ps)
+		return -ENOMEM;
+	ps->cfg = *cfg;
+	*out = ps;
+	return 0;
+}
+
+void procs_free(struct procs *ps)
+{
+	if (!ps)
+		return;
+	free(ps->v);
+	free(ps);
+}
+
+void procs_set_recorder(struct procs *ps, struct recorder *rec)
+{
+	ps->rec = rec;
+}
+
+/* ---- the set ---- */
+
+static struct proc *find(const struct procs *ps, pid_t pid)
+{
+	for (size_t i = 0; i < ps->n; i++)
+		if (ps->v[i].pid == pid)
+			return &ps->v[i];
+	return NULL;
+}
+
+static struct proc *add(struct procs *ps, pid_t pid)
+{
+	struct proc *p = find(ps, pid);
+
+	if (p)
+		return p;
+	if (ps->n == ps->cap) {
+		size_t cap = ps->cap ? 2 * ps->cap : 16;
+
+		p = realloc(ps->v, cap * sizeof(*p));
+		if (!p)
+			return NULL;
+		ps->v = p;
+		ps->cap = cap;
+	}
+	p = &ps->v[ps->n++];
+	*p = (struct proc){ .pid = pid };
+	proc_start_time(pid, &p->start_time);
+	return p;
+}
+
+static void drop(struct procs *ps, struct proc *p)
+{
+	*p = ps->v[--ps->n];
+}
+
+/* ---- facts ---- */
+
+static void fact(struct procs *ps, pid_t pid, enum wire_fact key, const char *text, size_t len)
+{
+	/* An error of writing sticks in the capture and ends the session at its next write. */
+	if (ps->rec && len)
+		recorder_fact(ps->rec, (uint32_t)pid, (uint32_t)pid, key, text, len);
+}
+
+static void number_fact(struct procs *ps, pid_t pid, enum wire_fact key, long v)
+{
+	char buf[24];
+
+	fact(ps, pid, key, buf, (size_t)snprintf(buf, sizeof(buf), "%ld", v));
+}
+
+static void write_facts(struct procs *ps, pid_t pid)
+{
+	char buf[4096];
+	ssize_t len;
+	uid_t uid;
+	pid_t nspid;
+	int rank;
+
+	len = proc_comm(pid, buf, sizeof(buf));
+	fact(ps, pid, FACT_NAME, buf, len > 0 ? (size_t)len : 0);
+	len = proc_cmdline(pid, buf, sizeof(buf));
+	fact(ps, pid, FACT_CMDLINE, buf, len > 0 ? (size_t)len : 0);
+	len = proc_exe(pid, buf, sizeof(buf));
+	fact(ps, pid, FACT_EXE, buf, len > 0 ? (size_t)len : 0);
+	if (!proc_nspid(pid, &nspid))
+		number_fact(ps, pid, FACT_NSPID, nspid);
+	if (!proc_rank(pid, &rank))
+		number_fact(ps, pid, FACT_RANK, rank);
+	if (!proc_uid(pid, &uid))
+		number_fact(ps, pid, FACT_USER, uid);
+}
+
+/* ---- looking at mappings ---- */
+
+struct look {
+	struct procs *ps;
+	struct proc *p;
+	bool probed, failed;
+};
+
+static int look_at(void *ctx, const struct proc_file *pf)
+{
+	struct look *l = ctx;
+	int state;
+
+	if (pf->fd < 0) {
+		log_verbose("PID %d: cannot open '%s': %s", l->p->pid, pf->path, strerror(-pf->err));
+		return 0;
+	}
+	state = files_look(l->ps->cfg.files, pf->fd, pf->path);
+	if (state == FILE_PROBED && pf->unprobeable) {
+		log_warn("PID %d maps '%s' %s: its calls cannot be seen", l->p->pid, pf->path,
+			 pf->unprobeable);
+		fact(l->ps, l->p->pid, FACT_UNPROBED, pf->path, strlen(pf->path));
+		return 0;
+	}
+	l->probed |= state == FILE_PROBED;
+	l->failed |= state == FILE_FAILED;
+	return state == -ENOMEM ? state : 0;
+}
+
+static bool is_stopped_by_us(struct procs *ps, pid_t pid)
+{
+	uint32_t tgid = (uint32_t)pid, state;
+
+	return !bpf_map_lookup_elem(ps->cfg.bpf->stops_fd, &tgid, &state) && state == STOP_SENT;
+}
+
+static void settle(struct procs *ps, struct proc *p)
+{
+	uint32_t tgid = (uint32_t)p->pid;
+
+	p->settled = true;
+	ps->any_settled = true;
+	if (!is_stopped_by_us(ps, p->pid)) /* else let_go() removes it */
+		bpf_map_delete_elem(ps->cfg.bpf->stops_fd, &tgid);
+}
+
+/* Looks at what the process maps now and probes what is new. */
+static int look(struct procs *ps, struct proc *p)
+{
+	struct look l = { .ps = ps, .p = p };
+	int err = proc_scan_maps(p->pid, look_at, &l);
+
+	if (l.probed && !p->settled)
+		settle(ps, p);
+	if (l.failed && !p->failed && !l.probed) {
+		p->failed = true;
+		log_warn("PID %d maps a library whose functions cannot be probed", p->pid);
+	}
+	return err;
+}
+
+/* ---- program files that need no stop at exec ---- */
+
+void procs_know_exe(struct procs *ps, int exe_fd, enum stop_state state)
+{
+	struct stat st;
+	struct exe_key key = { 0 };
+	uint32_t value = state;
+
+	if (fstat(exe_fd, &st))
+		return;
+	key.ino = st.st_ino;
+	key.dev = (uint32_t)(major(st.st_dev) << 20 | minor(st.st_dev));
+	bpf_map_update_elem(ps->cfg.bpf->known_exes_fd, &key, &value, BPF_ANY);
+}
+
+static void know_exe_of(struct procs *ps, pid_t pid, enum stop_state state)
+{
+	_fd_ int fd = proc_open_exe(pid);
+
+	if (fd >= 0)
+		procs_know_exe(ps, fd, state);
+}
+
+/* ---- joining ---- */
+
+static int trace(struct procs *ps, pid_t pid, struct proc **out)
+{
+	struct proc *p = add(ps, pid);
+	int err = p ? bpf_trace_process(ps->cfg.bpf, (uint32_t)pid) : -ENOMEM;
+
+	if (err)
+		return log_err(err, "cannot trace PID %d", pid);
+	*out = p;
+	return 0;
+}
+
+static int attach_one(struct procs *ps, pid_t pid)
+{
+	struct proc *p = NULL;
+	int err = trace(ps, pid, &p);
+
+	if (err)
+		return err;
+	err = look(ps, p);
+	if (err) {
+		bpf_untrace_process(ps->cfg.bpf, (uint32_t)pid);
+		drop(ps, find(ps, pid));
+		return err;
+	}
+	write_facts(ps, pid);
+	return 0;
+}
+
+static int attach_descendant(void *ctx, pid_t pid)
+{
+	struct procs *ps = ctx;
+
+	if (!find(ps, pid))
+		attach_one(ps, pid); /* it may have ended meanwhile */
+	return 0;
+}
+
+int procs_attach(struct procs *ps, pid_t pid)
+{
+	size_t before;
+	int err = attach_one(ps, pid);
+
+	if (err)
+		return log_err(err, "cannot attach to PID %d", pid);
+	if (!ps->cfg.follow)
+		return 0;
+	do { /* forks are followed from now on, so this ends */
+		before = ps->n;
+		proc_for_each_descendant(pid, attach_descendant, ps);
+	} while (ps->n != before);
+	return 0;
+}
+
+int procs_add_held(struct procs *ps, pid_t pid)
+{
+	struct proc *p;
+	uint32_t tgid = (uint32_t)pid, armed = STOP_ARMED;
+	int err = trace(ps, pid, &p);
+
+	if (err || !ps->cfg.may_stop)
+		return err;
+	return bpf_map_update_elem(ps->cfg.bpf->stops_fd, &tgid, &armed, BPF_ANY) ? -errno : 0;
+}
+
+/* ---- their life ---- */
+
+/*
+ * Lets a process that was stopped for us go on. Its entry stays until after the signal, so that the
+ * guardian can take over at any moment; it is armed before, since the process may be stopped again
+ * at once.
+ */
+static void let_go(struct procs *ps, pid_t pid)
+{
+	const struct proc *p = find(ps, pid);
+	uint32_t tgid = (uint32_t)pid, armed = STOP_ARMED;
+
+	if (!p || !p->settled)
+		bpf_map_update_elem(ps->cfg.bpf->stops_fd, &tgid, &armed, BPF_EXIST);
+	kill(pid, SIGCONT);
+	if (p && p->settled)
+		bpf_map_delete_elem(ps->cfg.bpf->stops_fd, &tgid);
+}
+
+static void changed(struct procs *ps, pid_t pid)
+{
+	struct proc *p = find(ps, pid);
+	bool stopped = is_stopped_by_us(ps, pid);
+
+	if (p)
+		look(ps, p);
+	if (stopped)
+		let_go(ps, pid);
+}
+
+static void forked(struct procs *ps, const struct wire *w)
+{
+	pid_t pid = (pid_t)w->arg0;
+	struct proc *parent = find(ps, (pid_t)w->tgid), *p;
+	bool settled = parent && parent->settled;
+
+	p = add(ps, pid);
+	if (p)
+		p->settled = settled; /* the mappings are copied */
+	write_facts(ps, pid);
+}
+
+static void executed(struct procs *ps, const struct wire *w)
+{
+	struct proc *p = find(ps, (pid_t)w->tgid);
+	bool stopped = is_stopped_by_us(ps, (pid_t)w->tgid);
+
+	if (!p)
+		return;
+	p->settled = false;
+	p->failed = false;
+	look(ps, p);
+	if (stopped) {
+		/* Its loader is probed now; when it starts again, nothing has to be waited for. */
+		know_exe_of(ps, p->pid, STOP_QUIET);
+		let_go(ps, p->pid);
+	}
+	write_facts(ps, p->pid);
+}
+
+void procs_life(struct procs *ps, const struct wire *w, const char *msg)
+{
+	struct proc *p;
+
+	(void)msg;
+	switch (w->kind) {
+	case WIRE_FORK:
+		forked(ps, w);
+		break;
+	case WIRE_EXEC:
+		executed(ps, w);
+		break;
+	case WIRE_LOADED:
+		changed(ps, (pid_t)w->tgid);
+		break;
+	case WIRE_EXIT:
+		p = find(ps, (pid_t)w->tgid);
+		if (p && w->flags & WIRE_F_LAST)
+			drop(ps, p);
+		break;
+	}
+}
+
+size_t procs_left(const struct procs *ps)
+{
+	return ps->n;
+}
+
+static bool gone(const struct proc *p)
+{
+	uint64_t start;
+
+	return proc_start_time(p->pid, &start) || start != p->start_time || proc_is_zombie(p->pid);
+}
+
+void procs_check_alive(struct procs *ps)
+{
+	for (size_t i = ps->n; i-- > 0;) {
+		if (!gone(&ps->v[i]))
+			continue;
+		bpf_untrace_process(ps->cfg.bpf, (uint32_t)ps->v[i].pid);
+		drop(ps, &ps->v[i]);
+	}
+}
+
+void procs_continue_stopped(struct procs *ps)
+{
+	uint32_t key, next, *prev = NULL;
+
+	if (!ps->cfg.may_stop)
+		return;
+	while (!bpf_map_get_next_key(ps->cfg.bpf->stops_fd, prev, &next)) {
+		key = next;
+		prev = &key;
+		if (is_stopped_by_us(ps, (pid_t)key))
+			changed(ps, (pid_t)key);
+	}
+}
+
+void procs_stop_stopping(struct procs *ps)
+{
+	ps->cfg.bpf->control->may_stop = 0;
+	guardian_continue_all(ps->cfg.bpf->stops_fd, false);
+}
+
+bool procs_any_settled(const struct procs *ps)
+{
+	return ps->any_settled;
+}
+
+void procs_names(const struct procs *ps, pid_t except, char *buf, size_t sz)
+{
+	size_t len = 0;
+
+	*buf = '\0';
+	for (size_t i = 0; i < ps->n && len < sz; i++) {
+		if (ps->v[i].pid == except)
+			continue;
+		len += (size_t)snprintf(buf + len, sz - len, "%s%d", len ? ", " : "", ps->v[i].pid);
+	}
+}

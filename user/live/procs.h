@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The traced processes: who they are, which of their files are probed, and who may be stopped. In:
+ * PIDs, and the life records of the ring. Out: probes in their files, facts in the capture.
+ */
+#ifndef ACLTAP_LIVE_PROCS_H
+#define ACLTAP_LIVE_PROCS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "live/bpfload.h"
+#include "live/files.h"
+#include "live/recorder.h"
+#include "wire.h"
+
+struct procs;
+
+struct procs_config {
+	struct bpf *bpf;
+	struct files *files;
+	bool follow;
+	bool may_stop; /* launch mode, and stopping is allowed */
+};
+
+int procs_new(const struct procs_config *cfg, struct procs **out);
+void procs_free(struct procs *ps); /* NULL is fine */
+/* Facts go there from now on. */
+void procs_set_recorder(struct procs *ps, struct recorder *rec);
+
+/* Traces a running process; its descendants too when following. -ESRCH, -EPERM, ... told. */
+int procs_attach(struct procs *ps, pid_t pid);
+/* Traces a child that is held before exec; it will run the file with this identity. */
+int procs_add_held(struct procs *ps, pid_t pid);
+/* That program file needs no stop when it starts: its loader is probed. */
+void procs_know_exe(struct procs *ps, int exe_fd, enum stop_state state);
+
+/* A record of kind WIRE_FORK, _EXEC, _EXIT or _LOADED. */
+void procs_life(struct procs *ps, const struct wire *w, const char *msg);
+
+/* Whether a wait for them makes sense: is any of them left? */
+size_t procs_left(const struct procs *ps);
+/* Drops those that ended without a record (it can be lost); call about once a second. */
+void procs_check_alive(struct procs *ps);
+/* Continues whoever is stopped although its record was lost. */
+void procs_continue_stopped(struct procs *ps);
+/* No process is stopped from now on. */
+void procs_stop_stopping(struct procs *ps);
+/* Does any of them map a probed file? */
+bool procs_any_settled(const struct procs *ps);
+/* Writes the PIDs that are left, except one, into buf: for messages. */
+void procs_names(const struct procs *ps, pid_t except, char *buf, size_t sz);
+
+#endif

@@ -1,0 +1,457 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "live/session.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/signalfd.h>
+#include <sys/timerfd.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "core/entry.h"
+#include "live/attach.h"
+#include "live/bpfload.h"
+#include "live/features.h"
+#include "live/files.h"
+#include "live/guardian.h"
+#include "live/launch.h"
+#include "live/procs.h"
+#include "live/prelook.h"
+#include "live/ring.h"
+#include "util/cleanup.h"
+#include "util/clock.h"
+#include "util/log.h"
+#include "util/str.h"
+#include "util/unit.h"
+
+#define MS 1000000ull
+/* The ring is emptied this often: its default size lasts 100 ms at 1.5 million calls a second. */
+#define TICK_NS (10 * MS)
+#define CHECK_EVERY (1000 * MS)
+#define STATUS_EVERY (500 * MS)
+
+enum session_state { STANDBY, RUNNING, ENDED };
+
+struct session {
+	struct session_config cfg;
+	struct bpf *bpf;
+	struct attach *attach;
+	struct files *files;
+	struct procs *procs;
+	struct ring *ring;
+	struct recorder *recorder;
+	struct guardian guardian;
+	struct launch launch;
+	enum session_state state;
+	enum session_end end;
+	int signal;      /* that stopped tracing, 0 = none */
+	int exec_err;
+	bool cmd_ended;
+	int cmd_status;  /* of waitpid() */
+	uint64_t opened, checked, status_at, status_calls;
+	int epoll, timer, signals;
+};
+
+static void on_life(void *ctx, const struct wire *w, const char *msg)
+{
+	struct session *s = ctx;
+
+	procs_life(s->procs, w, msg);
+}
+
+/* ---- opening ---- */
+
+static int load(struct session *s)
+{
+	struct bpf_config cfg = { .ring_size = s->cfg.ring_size,
+				  .follow = s->cfg.follow,
+				  .launch = s->cfg.argv && !s->cfg.no_stop,
+				  .may_fault = true };
+	int err;
+
+	features_probe_one(&cfg.feat, FEATURE_UPROBE_MULTI);
+	features_probe_one(&cfg.feat, FEATURE_SLEEPABLE);
+	features_probe_one(&cfg.feat, FEATURE_BTF);
+	err = bpf_load(&cfg, &s->bpf);
+	if (err)
+		return err;
+	err = ring_open(s->bpf->ring_fd, s->cfg.ring_size, &s->ring);
+	if (err)
+		return log_err(err, "cannot map the ring buffer");
+	return 0;
+}
+
+static int make_parts(struct session *s)
+{
+	struct files_config fc = { .plan = s->cfg.plan };
+	struct procs_config pc = { .bpf = s->bpf,
+				   .follow = s->cfg.follow,
+				   .may_stop = s->cfg.argv && !s->cfg.no_stop };
+	struct recorder_config rc = { .bpf = s->bpf,
+				      .ring = s->ring,
+				      .capture = s->cfg.capture,
+				      .ctx = s,
+				      .life = on_life };
+	int err = attach_new(s->bpf, &s->attach);
+
+	fc.attach = s->attach;
+	err = err ?: files_new(&fc, &s->files);
+	pc.files = s->files;
+	err = err ?: procs_new(&pc, &s->procs);
+	err = err ?: recorder_new(&rc, &s->recorder);
+	if (err)
+		return err;
+	procs_set_recorder(s->procs, s->recorder);
+	return 0;
+}
+
+static int start_capture(struct session *s)
+{
+	static const char version[] = ACLTAP_VERSION;
+	char host[256] = "";
+	int err = recorder_clock(s->recorder);
+
+	gethostname(host, sizeof(host) - 1);
+	err = err ?: recorder_fact(s->recorder, 0, 0, FACT_VERSION, version, strlen(version));
+	err = err ?: recorder_fact(s->recorder, 0, 0, FACT_HOST, host, strlen(host));
+	if (!err && s->cfg.plan.lifecycle)
+		err = recorder_fact(s->recorder, 0, 0, FACT_OPTION, "lifecycle", 9);
+	if (!err && s->cfg.plan.returns)
+		err = recorder_fact(s->recorder, 0, 0, FACT_OPTION, "returns", 7);
+	return err ? log_err(err, "cannot write the capture") : 0;
+}
+
+static int open_libs(struct session *s)
+{
+	for (size_t i = 0; i < s->cfg.n_libs; i++) {
+		int err = files_look_path(s->files, s->cfg.libs[i]);
+
+		if (err)
+			return err;
+	}
+	return 0;
+}
+
+static int open_launch(struct session *s)
+{
+	int err;
+
+	if (!s->cfg.no_stop) {
+		err = guardian_start(s->bpf, &s->guardian);
+		if (err)
+			return log_err(err, "cannot start the guardian process");
+	}
+	err = launch_hold(s->cfg.exe, s->cfg.argv, &s->launch);
+	if (err)
+		return log_err(err, "cannot start '%s'", s->cfg.argv[0]);
+	err = procs_add_held(s->procs, s->launch.pid);
+	if (err)
+		return err;
+	prelook(s->files, s->procs, s->cfg.exe);
+	return 0;
+}
+
+static int open_targets(struct session *s)
+{
+	for (size_t i = 0; i < s->cfg.n_pids; i++) {
+		int err = procs_attach(s->procs, s->cfg.pids[i]);
+
+		if (err)
+			return err;
+	}
+	return 0;
+}
+
+static int add_fd(struct session *s, int fd)
+{
+	struct epoll_event ev = { .events = EPOLLIN, .data.fd = fd };
+
+	return epoll_ctl(s->epoll, EPOLL_CTL_ADD, fd, &ev) ? -errno : 0;
+}
+
+static void wanted_signals(const struct session *s, sigset_t *set)
+{
+	sigemptyset(set);
+	sigaddset(set, SIGTERM);
+	sigaddset(set, SIGHUP);
+	sigaddset(set, SIGCHLD);
+	if (!s->cfg.argv)
+		sigaddset(set, SIGINT);
+}
+
+static int open_loop(struct session *s)
+{
+	struct itimerspec tick = { .it_interval.tv_nsec = TICK_NS, .it_value.tv_nsec = TICK_NS };
+	sigset_t set;
+	int err;
+
+	wanted_signals(s, &set);
+	if (s->cfg.argv) { /* a Ctrl-C is the command's to decide on */
+		signal(SIGINT, SIG_IGN);
+		signal(SIGQUIT, SIG_IGN);
+	}
+	sigprocmask(SIG_BLOCK, &set, NULL);
+	s->signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+	s->timer = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
+	s->epoll = epoll_create1(EPOLL_CLOEXEC);
+	if (s->signals < 0 || s->timer < 0 || s->epoll < 0)
+		return log_err(-errno, "cannot set up the event loop");
+	timerfd_settime(s->timer, 0, &tick, NULL);
+	err = add_fd(s, s->signals);
+	err = err ?: add_fd(s, s->timer);
+	err = err ?: add_fd(s, s->bpf->ring_fd);
+	return err ? log_err(err, "cannot set up the event loop") : 0;
+}
+
+int session_open(const struct session_config *cfg, struct session **out)
+{
+	struct session *s = calloc(1, sizeof(*s));
+	int err;
+
+	if (!s)
+		return -ENOMEM;
+	s->cfg = *cfg;
+	s->epoll = s->timer = s->signals = -1;
+	err = load(s);
+	err = err ?: make_parts(s);
+	err = err ?: open_loop(s);
+	err = err ?: start_capture(s);
+	err = err ?: open_libs(s);
+	if (!err)
+		err = cfg->argv ? open_launch(s) : open_targets(s);
+	if (err) {
+		session_free(s);
+		return err;
+	}
+	*out = s;
+	return 0;
+}
+
+/* ---- running ---- */
+
+static void end(struct session *s, enum session_end why)
+{
+	if (s->state == ENDED)
+		return;
+	s->state = ENDED;
+	s->end = why;
+}
+
+static void reap_command(struct session *s)
+{
+	if (s->launch.pid > 0 && !s->cmd_ended &&
+	    waitpid(s->launch.pid, &s->cmd_status, WNOHANG) == s->launch.pid)
+		s->cmd_ended = true;
+}
+
+static void on_signal(struct session *s)
+{
+	struct signalfd_siginfo si;
+
+	while (read(s->signals, &si, sizeof(si)) == sizeof(si)) {
+		if (si.ssi_signo == SIGCHLD) {
+			reap_command(s);
+			continue;
+		}
+		s->signal = (int)si.ssi_signo;
+		end(s, SESSION_SIGNAL);
+	}
+}
+
+static bool targets_gone(struct session *s)
+{
+	if (s->cfg.argv)
+		return s->cmd_ended && (!s->cfg.wait || !procs_left(s->procs));
+	return !procs_left(s->procs);
+}
+
+static void show_status(struct session *s, uint64_t now)
+{
+	struct recorder_stats st = recorder_stats(s->recorder);
+	char calls[UNIT_MAX], rate[UNIT_MAX], lost[UNIT_MAX], bytes[UNIT_MAX];
+	uint64_t ms = (now - s->status_at) / MS;
+
+	if (ms < STATUS_EVERY / MS)
+		return;
+	log_status("%s calls, %s/s, %s lost, %lld open, capture %s",
+		   unit_fmt_count(calls, st.calls),
+		   unit_fmt_count(rate, (st.calls - s->status_calls) * 1000 / ms),
+		   unit_fmt_count(lost, st.lost), (long long)(st.open > 0 ? st.open : 0),
+		   unit_fmt_bytes(bytes, capwrite_bytes(s->cfg.capture)));
+	s->status_at = now;
+	s->status_calls = st.calls;
+}
+
+static int on_tick(struct session *s)
+{
+	uint64_t now = clock_mono_ns();
+	uint64_t ticks;
+	int err = recorder_tick(s->recorder);
+
+	while (read(s->timer, &ticks, sizeof(ticks)) == sizeof(ticks))
+		;
+	if (s->state == STANDBY && now - s->opened >= s->cfg.delay_ns) {
+		bpf_gate(s->bpf, true);
+		s->state = RUNNING;
+	}
+	if (s->cfg.duration_ns && now - s->opened >= s->cfg.delay_ns + s->cfg.duration_ns)
+		end(s, SESSION_TIME_UP);
+	procs_continue_stopped(s->procs);
+	if (now - s->checked >= CHECK_EVERY) {
+		procs_check_alive(s->procs);
+		s->checked = now;
+	}
+	show_status(s, now);
+	return err;
+}
+
+static int step(struct session *s)
+{
+	struct epoll_event ev[8];
+	int n = epoll_wait(s->epoll, ev, 8, -1);
+	int err = 0;
+	long got;
+
+	if (n < 0)
+		return errno == EINTR ? 0 : -errno;
+	got = recorder_drain(s->recorder);
+	if (got < 0)
+		return (int)got;
+	for (int i = 0; i < n && !err; i++) {
+		if (ev[i].data.fd == s->signals)
+			on_signal(s);
+		else if (ev[i].data.fd == s->timer)
+			err = on_tick(s);
+	}
+	if (targets_gone(s))
+		end(s, SESSION_TARGETS_GONE);
+	return err;
+}
+
+static void announce(const struct session *s)
+{
+	if (s->cfg.argv)
+		log_info("tracing PID %d: %s", s->launch.pid, s->cfg.argv[0]);
+	else if (s->cfg.n_pids == 1)
+		log_info("tracing PID %d; Ctrl-C ends", s->cfg.pids[0]);
+	else
+		log_info("tracing %zu processes; Ctrl-C ends", s->cfg.n_pids);
+}
+
+int session_run(struct session *s)
+{
+	int err = 0;
+
+	s->opened = s->status_at = s->checked = clock_mono_ns();
+	s->state = s->cfg.delay_ns ? STANDBY : RUNNING;
+	bpf_gate(s->bpf, s->state == RUNNING);
+	announce(s);
+	if (s->cfg.argv) {
+		s->bpf->control->may_stop = !s->cfg.no_stop;
+		s->exec_err = launch_release(&s->launch);
+		if (s->exec_err)
+			return s->exec_err;
+	}
+	while (s->state != ENDED && !err)
+		err = step(s);
+	log_status(" ");
+	return err ? log_err(err, "cannot write the capture") : 0;
+}
+
+/* ---- stopping ---- */
+
+int session_stop(struct session *s)
+{
+	char left[256];
+	int err;
+
+	bpf_gate(s->bpf, false);
+	procs_stop_stopping(s->procs);
+	guardian_dismiss(&s->guardian);
+	err = recorder_finish(s->recorder);
+	if (s->cfg.argv && s->end == SESSION_TARGETS_GONE && procs_left(s->procs)) {
+		procs_names(s->procs, s->launch.pid, left, sizeof(left));
+		if (*left)
+			log_info("still running: PID %s; their open ranges are marked open", left);
+	}
+	return err ? log_err(err, "cannot write the capture") : 0;
+}
+
+enum session_end session_ended(const struct session *s)
+{
+	return s->end;
+}
+
+int session_exec_error(const struct session *s)
+{
+	return s->exec_err;
+}
+
+struct recorder_stats session_stats(const struct session *s)
+{
+	return recorder_stats(s->recorder);
+}
+
+bool session_saw_library(const struct session *s)
+{
+	return procs_any_settled(s->procs);
+}
+
+int session_describe(struct session *s, struct str *text)
+{
+	return files_describe(s->files, text);
+}
+
+int session_wait_command(struct session *s)
+{
+	if (s->end == SESSION_SIGNAL && !s->cmd_ended)
+		kill(s->launch.pid, s->signal);
+	while (!s->cmd_ended) {
+		if (waitpid(s->launch.pid, &s->cmd_status, 0) == s->launch.pid)
+			s->cmd_ended = true;
+		else if (errno != EINTR)
+			break;
+	}
+	s->launch.pid = 0;
+	return launch_exit_status(s->cmd_status);
+}
+
+/*
+ * Removing probes blocks for a while. A child that inherits the links and waits for our end takes
+ * that over, so that nobody waits for it.
+ */
+static void detach(struct session *s)
+{
+	if (s->bpf && !s->bpf->multi && attach_links(s->attach) > 1)
+		log_info("removing %zu probes takes the kernel %zu ms more", attach_links(s->attach),
+			 attach_links(s->attach) * 110);
+	attach_free(s->attach);
+	s->attach = NULL;
+}
+
+void session_free(struct session *s)
+{
+	if (!s)
+		return;
+	if (s->bpf)
+		s->bpf->control->may_stop = 0;
+	if (s->launch.pid > 0 && s->state == STANDBY && !s->opened)
+		launch_cancel(&s->launch);
+	detach(s);
+	guardian_dismiss(&s->guardian);
+	recorder_free(s->recorder);
+	procs_free(s->procs);
+	files_free(s->files);
+	ring_close(s->ring);
+	bpf_unload(s->bpf);
+	if (s->epoll >= 0)
+		close(s->epoll);
+	if (s->timer >= 0)
+		close(s->timer);
+	if (s->signals >= 0)
+		close(s->signals);
+	free(s);
+}

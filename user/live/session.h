@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * One tracing session: prepare (find, load, attach), run, stop. In: what to trace. Out: a capture.
+ * Owns everything of the live layer; knows nothing of outputs.
+ */
+#ifndef ACLTAP_LIVE_SESSION_H
+#define ACLTAP_LIVE_SESSION_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "discover/plan.h"
+#include "live/recorder.h"
+#include "store/capture.h"
+
+struct session_config {
+	const pid_t *pids; /* attach to these, or */
+	size_t n_pids;
+	char **argv; /* launch this (NULL-terminated), else NULL */
+	const char *exe; /* the file to execute */
+	const char *const *libs; /* further files to look in */
+	size_t n_libs;
+	struct plan_opts plan;
+	uint64_t ring_size;   /* bytes */
+	uint64_t duration_ns; /* 0 = until the end */
+	uint64_t delay_ns;    /* before the gate opens */
+	bool follow;          /* children too */
+	bool no_stop;         /* never stop a process to look at its libraries */
+	bool wait;            /* launch: wait for what is left of the children too */
+	struct capwrite *capture;
+};
+
+/* How tracing ended. */
+enum session_end {
+	SESSION_TARGETS_GONE, /* the command or the traced processes ended */
+	SESSION_TIME_UP,
+	SESSION_SIGNAL, /* SIGINT, SIGTERM or SIGHUP */
+};
+
+struct session;
+
+/*
+ * Loads and attaches; in launch mode the command is held before exec. Returns 0, or -errno after
+ * telling the user. argv must stay valid.
+ */
+int session_open(const struct session_config *cfg, struct session **out);
+
+/* Prints what would be probed, one line each, into text. */
+struct str;
+int session_describe(struct session *s, struct str *text);
+
+/*
+ * Opens the gate, lets the command go and records until the end. Returns 0, -errno of the capture
+ * (told), or what launching failed with: exec_error() tells that apart.
+ */
+int session_run(struct session *s);
+
+/* Closes the gate, drains, completes the capture's content (not its footer). */
+int session_stop(struct session *s);
+
+enum session_end session_ended(const struct session *s);
+int session_exec_error(const struct session *s); /* -errno when exec of the command failed */
+struct recorder_stats session_stats(const struct session *s);
+bool session_saw_library(const struct session *s); /* an entry point was found in a target */
+
+/* Launch: passes on a signal that stopped tracing, waits for the command; its exit status. */
+int session_wait_command(struct session *s);
+
+/* Detaches, where that is slow in a process of its own, and frees. NULL is fine. */
+void session_free(struct session *s);
+
+#endif
