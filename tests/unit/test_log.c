@@ -2,6 +2,8 @@
 #include "harness/test.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -136,6 +138,41 @@ static void levels_choose_what_is_shown(void **state)
 	log_set_level(LOG_NORMAL);
 }
 
+static void say_progress(void)
+{
+	log_status("%d events", 1);
+	log_status("2 events\n");
+	log_info("done");
+	log_info("after");
+}
+
+static void a_message_replaces_the_status_line_of_a_terminal(void **state)
+{
+	char buf[256];
+	int pty = posix_openpt(O_RDWR | O_NOCTTY), saved = dup(STDERR_FILENO), tty;
+	ssize_t n;
+
+	(void)state;
+	assert_true(pty >= 0 && saved >= 0);
+	assert_ok(grantpt(pty) || unlockpt(pty));
+	tty = open(ptsname(pty), O_RDWR | O_NOCTTY);
+	assert_true(tty >= 0 && dup2(tty, STDERR_FILENO) >= 0);
+	say_progress();
+	log_set_level(LOG_QUIET);
+	say_progress();
+	log_set_level(LOG_NORMAL);
+	assert_true(dup2(saved, STDERR_FILENO) >= 0);
+	n = read(pty, buf, sizeof(buf) - 1);
+	assert_true(n > 0);
+	buf[n] = '\0';
+	/* A terminal makes \r\n of \n. */
+	assert_string_equal(buf, "\r\033[K1 events\r\033[K2 events\\n\r\033[Kacltap: done\r\n"
+				 "acltap: after\r\n");
+	close(saved);
+	close(tty);
+	close(pty);
+}
+
 static void say_long(void)
 {
 	char text[3000];
@@ -179,6 +216,7 @@ int main(void)
 		cmocka_unit_test(long_text_is_cut_between_characters),
 		cmocka_unit_test(errors_are_one_line_each),
 		cmocka_unit_test(levels_choose_what_is_shown),
+		cmocka_unit_test(a_message_replaces_the_status_line_of_a_terminal),
 		cmocka_unit_test(a_long_message_keeps_its_reason),
 		cmocka_unit_test(kernel_only_errors_have_words),
 	};
