@@ -40,31 +40,27 @@ static void print_usage(FILE *f)
 /* Each line of text, with before in front of the first and between in front of the others. */
 static void print_lines(FILE *f, const char *text, const char *before, const char *between)
 {
-	while (*text) {
+	do {
 		size_t len = strcspn(text, "\n");
 
-		fprintf(f, "%s%.*s\n", before, (int)len, text);
+		fprintf(f, "%s%s%.*s\n", before, len ? " " : "", (int)len, text);
 		before = between;
 		text += len;
 		text += *text == '\n';
-	}
+	} while (*text);
 }
 
 static void print_help(const struct command *cmd, FILE *f)
 {
 	char before[48], between[48];
 
-	if (*cmd->usage) {
-		snprintf(before, sizeof(before), "usage: acltap %s ", cmd->name);
-		snprintf(between, sizeof(between), "       acltap %s ", cmd->name);
-		print_lines(f, cmd->usage, before, between);
-	} else {
-		fprintf(f, "usage: acltap %s\n", cmd->name);
-	}
+	snprintf(before, sizeof(before), "usage: acltap %s", cmd->name);
+	snprintf(between, sizeof(between), "       acltap %s", cmd->name);
+	print_lines(f, cmd->usage, before, between);
 	fprintf(f, "\n%s\n\n", cmd->summary);
 	opt_help(cmd->opts, cmd->n_opts, f);
 	fprintf(f, "%-26s%s\n", "  -h, --help", "this text");
-	print_lines(f, cmd->example, "\nexample: ", "         ");
+	print_lines(f, cmd->example, "\nexample:", "        ");
 }
 
 static void hint_help(const struct command *cmd)
