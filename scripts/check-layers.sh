@@ -28,7 +28,7 @@ only_in() {	# folder, pattern of headers that nobody else may include
 
 includes util 'util'
 includes core 'core|util'
-includes store 'store|core|util'
+includes store 'store|core|sink|util' # replay feeds a capture to the outputs; never the other way
 includes sink 'sink|core|util'
 includes discover 'discover|core|util'
 includes live 'live|discover|store|core|util|sink'
