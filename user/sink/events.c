@@ -56,6 +56,8 @@ static int events_open(const char *path, const struct sink_opts *opts, bool json
 	if (!e)
 		return -ENOMEM;
 	e->json = json;
+	e->first = true;
+	e->first = true;
 	e->threads = IDS_OF(struct thread);
 	e->procs = IDS_OF(struct text);
 	e->categories = IDS_OF(struct text);
