@@ -1,30 +1,31 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * libelf reads with pread (ELF_C_READ): a mapping of a file that the target truncates meanwhile
- * would end acltap by SIGBUS.
- */
 #include "discover/elfsym.h"
 
 #include <errno.h>
-#include <gelf.h>
+#include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "core/entry.h"
+#include "discover/elfread.h"
+#include "util/cleanup.h"
 
-#define MAX_PHDRS 1024
-#define MAX_SYMBOLS (16u << 20)
+#define CHUNK 2048 /* symbols read at a time */
 
-#define VERSYM_HIDDEN 0x8000
-#define VERSYM_VERSION 0x7fff
+#define VERSION_HIDDEN 0x8000 /* not the default version of its name */
 
-struct reader {
-	int fd;
-	Elf *elf;
-	size_t n_phdrs;
-	uint64_t debug_state, r_debug; /* vaddrs, 0 = absent */
+_Static_assert(ELF_MAX_FUNCS <= UINT8_MAX, "function numbers fit");
+
+/*
+ * Which of several symbols of one name a caller reaches: an exported one before one that only
+ * .symtab has, there a global one before a local one, and the default version before others.
+ */
+enum rank { RANK_NONE, RANK_LOCAL, RANK_GLOBAL, RANK_OLD_VERSION, RANK_EXPORTED };
+
+struct scan {
+	struct elfread file;
 	struct elf_scan *out;
+	uint8_t rank[ELF_MAX_FUNCS];   /* enum rank of what out->funcs holds */
+	uint64_t debug_state, r_debug; /* addresses, 0 = absent */
 };
 
 const char *sym_state_text(enum sym_state st)
@@ -46,215 +47,203 @@ const char *sym_state_text(enum sym_state st)
 	return "?";
 }
 
-/* The file offset of an address in an executable segment; false when in none. */
-static bool code_offset(const struct reader *r, uint64_t vaddr, uint64_t *offset)
+/* Hand-written assembly often leaves a function without a type. */
+static bool may_be_function(const Elf64_Sym *sym)
 {
-	for (size_t i = 0; i < r->n_phdrs; i++) {
-		GElf_Phdr ph;
+	unsigned int type = ELF64_ST_TYPE(sym->st_info);
 
-		if (!gelf_getphdr(r->elf, (int)i, &ph) || ph.p_type != PT_LOAD ||
-		    !(ph.p_flags & PF_X))
-			continue;
-		if (vaddr >= ph.p_vaddr && vaddr - ph.p_vaddr < ph.p_filesz) {
-			*offset = vaddr - ph.p_vaddr + ph.p_offset;
-			return true;
-		}
-	}
-	return false;
+	return type == STT_FUNC || type == STT_NOTYPE;
 }
 
-static enum sym_state judge(const struct reader *r, const GElf_Sym *sym, uint64_t *offset)
+static void judge(const struct scan *s, const Elf64_Sym *sym, struct sym *to)
 {
-	unsigned int type = GELF_ST_TYPE(sym->st_info);
+	uint64_t left = 0;
 
-	if (sym->st_shndx == SHN_UNDEF)
-		return SYM_UNDEFINED;
-	if (type == STT_GNU_IFUNC)
-		return SYM_IFUNC;
-	if (type != STT_FUNC && type != STT_NOTYPE)
-		return SYM_NOT_FUNC;
-	return code_offset(r, sym->st_value, offset) ? SYM_FOUND : SYM_NOT_LOADED;
+	*to = (struct sym){.vaddr = sym->st_value, .same_as = -1};
+	if (ELF64_ST_TYPE(sym->st_info) == STT_GNU_IFUNC)
+		to->state = SYM_IFUNC;
+	else if (!may_be_function(sym))
+		to->state = SYM_NOT_FUNC;
+	else if (sym->st_shndx == SHN_ABS || sym->st_shndx == SHN_COMMON ||
+		 !elfread_offset(&s->file, sym->st_value, PF_X, &to->offset, &left))
+		to->state = SYM_NOT_LOADED;
+	else
+		to->state = SYM_FOUND;
+	/* A size that leaves the segment is no size. */
+	to->size = to->state == SYM_FOUND && sym->st_size <= left ? sym->st_size : 0;
 }
 
-/* The better of two sights of one name: found beats refused, the default version beats others. */
-static void note_entry(struct reader *r, const struct entry *e, const GElf_Sym *sym, bool hidden)
+static bool same_class(enum rank a, enum rank b)
 {
-	struct sym *s = &r->out->funcs[e->func];
-	uint64_t offset = 0;
-	enum sym_state state = judge(r, sym, &offset);
-	bool was_found = s->state == SYM_FOUND;
+	return a == b || (a >= RANK_OLD_VERSION && b >= RANK_OLD_VERSION);
+}
 
-	if (was_found && (state != SYM_FOUND || offset == s->offset))
+static void note_entry(struct scan *s, const struct entry *e, const Elf64_Sym *sym, enum rank rank)
+{
+	struct sym *have = &s->out->funcs[e->func], found;
+	enum rank was = s->rank[e->func];
+	bool ambiguous;
+
+	if (sym->st_shndx == SHN_UNDEF) {
+		/* Some linkers leave the address of a PLT stub in it: not the function. */
+		if (have->state == SYM_ABSENT)
+			have->state = SYM_UNDEFINED;
 		return;
-	if (was_found) {
-		s->ambiguous = true;
-		if (hidden)
-			return;
 	}
-	s->state = (uint8_t)state;
-	s->offset = offset;
-	s->vaddr = sym->st_value;
-	s->size = sym->st_size;
+	judge(s, sym, &found);
+	ambiguous = have->ambiguous || found.vaddr != have->vaddr;
+	if (was != RANK_NONE && same_class(was, rank))
+		have->ambiguous = found.ambiguous = ambiguous;
+	if (rank > was) {
+		*have = found;
+		s->rank[e->func] = rank;
+	}
 }
 
-static void note_symbol(struct reader *r, const char *name, const GElf_Sym *sym, bool hidden)
+static void note_loader(struct scan *s, const char *name, const Elf64_Sym *sym)
+{
+	if (!s->debug_state && may_be_function(sym) && !strcmp(name, "_dl_debug_state"))
+		s->debug_state = sym->st_value;
+	else if (!s->r_debug && ELF64_ST_TYPE(sym->st_info) == STT_OBJECT &&
+		 !strcmp(name, "_r_debug"))
+		s->r_debug = sym->st_value;
+}
+
+static void note_symbol(struct scan *s, const char *name, const Elf64_Sym *sym, enum rank rank)
 {
 	const struct entry *e;
 
-	if (*name == '_') {
-		if (sym->st_shndx == SHN_UNDEF)
-			return;
-		if (!strcmp(name, "_dl_debug_state"))
-			r->debug_state = sym->st_value;
-		else if (!strcmp(name, "_r_debug"))
-			r->r_debug = sym->st_value;
-		return;
-	}
-	if (!strncmp(name, "mstx", 4) && sym->st_shndx != SHN_UNDEF)
-		r->out->has_mstx = true;
-	if (strncmp(name, "aclprof", 7))
-		return;
-	e = entry_by_symbol(name);
-	if (e)
-		note_entry(r, e, sym, hidden);
+	if (*name == '_' && sym->st_shndx != SHN_UNDEF)
+		note_loader(s, name, sym);
+	else if (!strncmp(name, "mstx", 4) && rank > RANK_LOCAL && sym->st_shndx != SHN_UNDEF &&
+		 may_be_function(sym))
+		s->out->has_mstx = true;
+	else if (!strncmp(name, "aclprof", 7) && (e = entry_by_symbol(name)))
+		note_entry(s, e, sym, rank);
 }
 
-static bool is_hidden(Elf_Data *versions, size_t i)
+static enum rank rank_of(const struct elf_table *t, const Elf64_Sym *sym, uint16_t version)
 {
-	GElf_Versym v;
-
-	return versions && gelf_getversym(versions, (int)i, &v) && v & VERSYM_HIDDEN &&
-	       (v & VERSYM_VERSION) > 1;
+	if (t->dynamic)
+		return version & VERSION_HIDDEN ? RANK_OLD_VERSION : RANK_EXPORTED;
+	return ELF64_ST_BIND(sym->st_info) == STB_LOCAL ? RANK_LOCAL : RANK_GLOBAL;
 }
 
-static Elf_Data *versions_of(struct reader *r, Elf_Scn *dynsym)
+/* The n symbols from number i on. */
+static int read_chunk(struct scan *s, const struct elf_table *t, const char *names, uint64_t i,
+		      size_t n)
 {
-	Elf_Scn *scn = NULL;
+	Elf64_Sym syms[CHUNK];
+	Elf64_Half versions[CHUNK] = {0};
+	int err = elfread_at(&s->file, t->syms + i * sizeof(*syms), syms, n * sizeof(*syms));
 
-	while ((scn = elf_nextscn(r->elf, scn))) {
-		GElf_Shdr sh;
-
-		if (gelf_getshdr(scn, &sh) && sh.sh_type == SHT_GNU_versym &&
-		    sh.sh_link == elf_ndxscn(dynsym))
-			return elf_getdata(scn, NULL);
-	}
-	return NULL;
+	if (!err && t->versions)
+		err = elfread_at(&s->file, t->versions + i * sizeof(*versions), versions,
+				 n * sizeof(*versions));
+	for (size_t k = 0; k < n && !err; k++)
+		if (syms[k].st_name < t->names_len)
+			note_symbol(s, names + syms[k].st_name, &syms[k],
+				    rank_of(t, &syms[k], versions[k]));
+	return err;
 }
 
-static void read_table(struct reader *r, Elf_Scn *scn, const GElf_Shdr *sh)
+static int read_table(struct scan *s, const struct elf_table *t)
 {
-	Elf_Data *data = elf_getdata(scn, NULL);
-	Elf_Data *versions = sh->sh_type == SHT_DYNSYM ? versions_of(r, scn) : NULL;
-	size_t n;
+	_free_ char *names = malloc(t->names_len + 1);
+	int err;
 
-	if (!data || !sh->sh_entsize)
-		return;
-	n = data->d_size / sh->sh_entsize;
-	for (size_t i = 1; i < n && i < MAX_SYMBOLS; i++) {
-		GElf_Sym sym;
-		const char *name;
-
-		if (!gelf_getsym(data, (int)i, &sym))
-			return;
-		name = elf_strptr(r->elf, sh->sh_link, sym.st_name);
-		if (name && *name)
-			note_symbol(r, name, &sym, is_hidden(versions, i));
-	}
+	if (!names)
+		return -ENOMEM;
+	err = elfread_at(&s->file, t->names, names, t->names_len);
+	names[t->names_len] = '\0'; /* the last name need not end */
+	for (uint64_t i = 0; i < t->n && !err; i += CHUNK)
+		err = read_chunk(s, t, names, i, t->n - i < CHUNK ? t->n - i : CHUNK);
+	return err;
 }
 
-static void read_tables(struct reader *r)
+/*
+ * What the loader sees must be sound. The section headers are for tools and often damaged on
+ * purpose: they only count in a file that has nothing else.
+ */
+static int read_tables(struct scan *s, bool *pie)
 {
-	Elf_Scn *scn = NULL;
+	struct elf_table t;
+	int err = elfread_dynamic(&s->file, &t);
+	bool dynamic = !err;
 
-	while ((scn = elf_nextscn(r->elf, scn))) {
-		GElf_Shdr sh;
-
-		if (gelf_getshdr(scn, &sh) &&
-		    (sh.sh_type == SHT_DYNSYM || sh.sh_type == SHT_SYMTAB))
-			read_table(r, scn, &sh);
-	}
+	*pie = t.pie;
+	if (dynamic)
+		err = read_table(s, &t);
+	if (err && err != -ENOENT)
+		return err;
+	err = elfread_sections(&s->file, &t);
+	if (!err)
+		err = read_table(s, &t);
+	return err == -ENOENT || (err == -ENOEXEC && dynamic) ? 0 : err;
 }
 
-static void read_interp(struct reader *r)
+static int read_interp(struct scan *s)
 {
-	struct elf_scan *out = r->out;
-	bool executable = false;
-	GElf_Ehdr eh;
+	const Elf64_Phdr *ph = elfread_segment(&s->file, PT_INTERP);
+	char *to = s->out->interp;
+	int err;
 
-	for (size_t i = 0; i < r->n_phdrs; i++) {
-		GElf_Phdr ph;
-		ssize_t n;
-
-		if (!gelf_getphdr(r->elf, (int)i, &ph) || ph.p_type != PT_INTERP)
-			continue;
-		n = ph.p_filesz < sizeof(out->interp) ?
-			    pread(r->fd, out->interp, ph.p_filesz, (off_t)ph.p_offset) :
-			    -1;
-		out->interp[n > 0 ? n : 0] = '\0';
-	}
-	if (gelf_getehdr(r->elf, &eh))
-		executable = eh.e_type == ET_EXEC || (eh.e_type == ET_DYN && eh.e_entry);
-	out->is_static = executable && !*out->interp;
+	if (!ph)
+		return 0;
+	if (!ph->p_filesz || ph->p_filesz > sizeof(s->out->interp))
+		return -ENOEXEC;
+	err = elfread_at(&s->file, ph->p_offset, to, ph->p_filesz);
+	if (!err && to[ph->p_filesz - 1])
+		err = -ENOEXEC;
+	if (err)
+		*to = '\0';
+	return err;
 }
 
-static void finish(struct reader *r)
+static void find_aliases(struct elf_scan *out)
 {
-	struct elf_scan *out = r->out;
-
 	for (size_t i = 0; i < entry_count(); i++) {
-		struct sym *s = &out->funcs[i];
+		struct sym *sym = &out->funcs[i];
 
-		s->same_as = -1;
-		if (s->state != SYM_FOUND)
+		if (sym->state != SYM_FOUND)
 			continue;
 		out->n_found++;
-		for (size_t j = 0; j < i && s->same_as < 0; j++)
-			if (out->funcs[j].state == SYM_FOUND && out->funcs[j].offset == s->offset)
-				s->same_as = (int)j;
+		for (size_t j = 0; j < i && sym->same_as < 0; j++)
+			if (out->funcs[j].state == SYM_FOUND && out->funcs[j].offset == sym->offset)
+				sym->same_as = (int)j;
 	}
-	if (r->debug_state && code_offset(r, r->debug_state, &out->dl_debug_state) && r->r_debug)
-		out->r_debug_delta = (int64_t)(r->r_debug - r->debug_state);
 }
 
-static int scan(struct reader *r)
+static int scan_file(struct scan *s)
 {
-	struct elf_scan *out = r->out;
-	GElf_Ehdr eh;
+	struct elf_scan *out = s->out;
+	bool pie;
+	int err = read_interp(s);
 
-	if (elf_kind(r->elf) != ELF_K_ELF || !gelf_getehdr(r->elf, &eh))
-		return -ENOEXEC;
-	out->machine = eh.e_machine;
-	out->is_64 = gelf_getclass(r->elf) == ELFCLASS64;
-#if defined(__x86_64__)
-	if (!out->is_64 || out->machine != EM_X86_64)
-		return -ENOTSUP;
-#elif defined(__aarch64__)
-	if (!out->is_64 || out->machine != EM_AARCH64)
-		return -ENOTSUP;
-#endif
-	if (elf_getphdrnum(r->elf, &r->n_phdrs) || r->n_phdrs > MAX_PHDRS)
-		return -ENOEXEC;
-	read_interp(r);
-	read_tables(r);
-	finish(r);
+	err = err ?: read_tables(s, &pie);
+	if (err)
+		return err;
+	out->is_static = !*out->interp && (s->file.eh.e_type == ET_EXEC || pie);
+	find_aliases(out);
+	if (s->debug_state &&
+	    elfread_offset(&s->file, s->debug_state, PF_X, &out->dl_debug_state, NULL) &&
+	    s->r_debug)
+		out->r_debug_delta = (int64_t)(s->r_debug - s->debug_state);
 	return 0;
 }
 
 int elfsym_scan(int fd, struct elf_scan *out)
 {
-	struct reader r = { .fd = fd, .out = out };
-	struct stat st;
+	struct scan s = {.out = out};
 	int err;
 
 	memset(out, 0, sizeof(*out));
-	if (fstat(fd, &st))
-		return -errno;
-	if (!S_ISREG(st.st_mode) || elf_version(EV_CURRENT) == EV_NONE)
-		return -ENOEXEC;
-	r.elf = elf_begin(fd, ELF_C_READ, NULL);
-	if (!r.elf)
-		return -ENOEXEC;
-	err = scan(&r);
-	elf_end(r.elf);
+	for (size_t i = 0; i < ELF_MAX_FUNCS; i++)
+		out->funcs[i].same_as = -1;
+	err = elfread_open(&s.file, fd);
+	out->machine = s.file.eh.e_machine;
+	out->is_64 = s.file.eh.e_ident[EI_CLASS] == ELFCLASS64;
+	err = err ?: scan_file(&s);
+	elfread_close(&s.file);
 	return err;
 }

@@ -2,7 +2,7 @@
 /*
  * Reads an ELF file that the target controls: which entry points it defines and where, its
  * interpreter, the loader's notification function. In: a descriptor. Out: file offsets from
- * PT_LOAD. Hostile input: every size is checked, nothing is trusted. Uses libelf.
+ * PT_LOAD. Hostile input: every size is checked, nothing is trusted.
  */
 #ifndef ACLTAP_DISCOVER_ELFSYM_H
 #define ACLTAP_DISCOVER_ELFSYM_H
@@ -37,7 +37,7 @@ struct elf_scan {
 	bool is_64;
 	bool is_static;   /* executable without an interpreter */
 	int n_found;      /* rows with SYM_FOUND */
-	bool has_mstx;    /* exports mstx functions, which are not traced */
+	bool has_mstx;    /* defines mstx functions, which are not traced */
 	struct sym funcs[ELF_MAX_FUNCS]; /* indexed by wire func */
 	char interp[PATH_MAX];           /* PT_INTERP, "" = none; as the target wrote it */
 	uint64_t dl_debug_state;         /* file offset of _dl_debug_state, 0 = absent */
