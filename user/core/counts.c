@@ -88,7 +88,10 @@ static int finish_func(struct counts *c, uint8_t func, const struct counts_next 
 	struct func_counts *f = &c->funcs[func];
 	int err;
 
-	f->by_kind[TALLY_CALL] = f->has_total ? f->total.calls : f->delivered + f->lost;
+	if (f->has_total)
+		f->by_kind[TALLY_CALL] = f->total.calls;
+	else if (entry_get(func)) /* other rows have losses, but no calls */
+		f->by_kind[TALLY_CALL] = f->delivered + f->lost;
 	f->by_kind[TALLY_MISMATCH] = mismatch(c, func);
 	err = rest_of_losses(c, func, next);
 	for (int k = 0; k <= TALLY_MISMATCH && !err; k++) {

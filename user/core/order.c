@@ -87,9 +87,14 @@ static void merge_sort(struct order_key *k, size_t n, struct order_key *scratch)
 
 struct tie {
 	uint64_t thread;
-	uint32_t seq;
+	uint64_t seq; /* a call comes before its return, which has the same number */
 	uint32_t pos;
 };
+
+static uint64_t seq_of(const struct wire *w)
+{
+	return (uint64_t)w->seq << 1 | (w->kind != WIRE_CALL);
+}
 
 /* A record without a number keeps its place: it is a thread of its own. */
 static struct tie tie_of(const struct order *o, const struct order_key *k, size_t pos)
@@ -126,13 +131,14 @@ static int settle_ties(struct order *o, struct order_key *k, size_t n)
 {
 	struct tie *places = malloc(2 * n * sizeof(*places));
 	struct order_key *old = malloc(n * sizeof(*old));
-	struct tie *order = places + n;
+	struct tie *order;
 
 	if (!places || !old) {
 		free(places);
 		free(old);
 		return -ENOMEM;
 	}
+	order = places + n;
 	memcpy(old, k, n * sizeof(*old));
 	for (size_t i = 0; i < n; i++)
 		places[i] = order[i] = tie_of(o, &k[i], i);
@@ -156,7 +162,7 @@ static bool in_sequence(const struct order *o, const struct order_key *k, size_t
 		for (size_t j = 0; j < i; j++) {
 			const struct wire *a = rec_of(o, &k[j]), *b = rec_of(o, &k[i]);
 
-			if (a->tid == b->tid && a->seq > b->seq)
+			if (a->tid == b->tid && seq_of(a) > seq_of(b))
 				return false;
 		}
 	return true;

@@ -138,11 +138,21 @@ static void start_force(struct range *r, struct thread *t, const struct forced_e
 	flight_leave(t);
 	if (f->stamp) {
 		span_force(r, p, &f->o, SPAN_START_END, end, proven);
-		/* It may have taken over any open id. */
-		if (end->status != SPAN_OPEN)
+		/* It may have taken over any open id; of a lost return the gap tells as much. */
+		if (end->status != SPAN_OPEN && f->o.gap == gap_now(p))
 			p->id_doubt++;
 	}
 	waiters_settle(r, p);
+}
+
+/* Was its return lost, for all that is known? At the end of the trace no later gap tells. */
+static bool return_lost(const struct range *r, const struct thread *t, const struct forced_end *end)
+{
+	const struct func_counts *f = &r->counts->funcs[t->pending.func];
+
+	if (t->pending.o.gap != gap_now(t->proc))
+		return true;
+	return end->status == SPAN_OPEN && (f->returns || f->total.lost_returns);
 }
 
 void pending_force(struct range *r, struct thread *t, const struct forced_end *end, bool proven)
@@ -156,7 +166,7 @@ void pending_force(struct range *r, struct thread *t, const struct forced_end *e
 	if (e->op == OP_START) {
 		start_force(r, t, end, proven);
 	} else if (e->op == OP_MARK || e->op == OP_MARK_EX) {
-		f->o.uncertain |= f->o.gap != gap_now(t->proc);
+		f->o.uncertain |= return_lost(r, t, end);
 		span_mark(r, t->proc, &f->o, e->op == OP_MARK ? SPAN_MARKER : SPAN_MARKER_EX);
 	}
 	text_put(f->o.text);

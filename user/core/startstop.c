@@ -92,13 +92,16 @@ void stop_enter(struct range *r, struct thread *t, const struct event *ev, bool 
 	}
 }
 
-/* The first stop that waits for id and was called while start number no was in flight. */
-static struct waiter *waiter_take(struct proc *p, uint32_t id, uint64_t no)
+/*
+ * The first stop that waits for id, was called while start number no was in flight, and not after
+ * the id had gone to a later start.
+ */
+static struct waiter *waiter_take(struct proc *p, uint32_t id, uint64_t no, uint64_t until)
 {
 	for (struct waiter **at = &p->wait_first; *at; at = &(*at)->next) {
 		struct waiter *w = *at;
 
-		if (w->id != id || w->upto < no)
+		if (w->id != id || w->upto < no || w->time_ns > until)
 			continue;
 		*at = w->next;
 		if (!w->next)
@@ -109,25 +112,26 @@ static struct waiter *waiter_take(struct proc *p, uint32_t id, uint64_t no)
 	return NULL;
 }
 
-/* A range of the same id began later than *f, though its start returned earlier. */
-static bool already_superseded(struct range *r, struct proc *p, struct pending *f, uint32_t id)
+/* A range of the same id that began after a start, though that start returned later. */
+struct successor {
+	uint64_t start_ns; /* UINT64_MAX = none known */
+	bool proven;
+};
+
+static struct successor successor_of(const struct proc *p, const struct pending *f, uint32_t id)
 {
+	struct successor s = { .start_ns = UINT64_MAX };
 	uint64_t closed = map_get(&p->closed, id);
 	const struct open_range *o = open_find(p, id);
-	uint64_t at = 0;
-	bool proven = false;
 
 	if (closed && (closed >> 1) - 1 > f->o.start_ns) {
-		at = (closed >> 1) - 1;
-		proven = !(closed & 1) && f->o.gap == gap_now(p);
+		s.start_ns = (closed >> 1) - 1;
+		s.proven = !(closed & 1) && f->o.gap == gap_now(p);
 	} else if (o && o->o.start_ns > f->o.start_ns) {
-		at = o->o.start_ns;
-		proven = !o->lost && f->o.gap == o->o.gap;
-	} else {
-		return false;
+		s.start_ns = o->o.start_ns;
+		s.proven = !o->lost && f->o.gap == o->o.gap;
 	}
-	span_close(r, p, &f->o, SPAN_START_END, SPAN_SUPERSEDED, proven, at, 0);
-	return true;
+	return s;
 }
 
 static void open_id(struct range *r, struct proc *p, struct pending *f, uint32_t id)
@@ -158,7 +162,8 @@ static void open_id(struct range *r, struct proc *p, struct pending *f, uint32_t
 /* The start takes effect at its entry, which lies in the past. */
 static void take_effect(struct range *r, struct proc *p, struct pending *f, uint32_t id)
 {
-	struct waiter *w = waiter_take(p, id, f->no);
+	const struct successor next = successor_of(p, f, id);
+	struct waiter *w = waiter_take(p, id, f->no, next.start_ns);
 
 	if (w) {
 		bool proven = same_ids(&f->o, f->id_doubt, w->gap, w->id_doubt);
@@ -166,7 +171,10 @@ static void take_effect(struct range *r, struct proc *p, struct pending *f, uint
 		span_close(r, p, &f->o, SPAN_START_END, SPAN_COMPLETE, proven && !w->uncertain,
 			   w->time_ns, w->tid);
 		free(w);
-	} else if (!already_superseded(r, p, f, id)) {
+	} else if (next.start_ns != UINT64_MAX) {
+		span_close(r, p, &f->o, SPAN_START_END, SPAN_SUPERSEDED, next.proven,
+			   next.start_ns, 0);
+	} else {
 		open_id(r, p, f, id);
 	}
 }

@@ -1,0 +1,415 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Random programs against the truth (harness/world.h). With nothing lost the pipeline must tell
+ * exactly the truth; with losses nothing that it calls complete (or unfinished, or superseded) may
+ * be wrong, and what the rules prove must be complete.
+ *
+ *   test_property [CASES [FIRST_SEED]]
+ */
+#include "harness/test.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/entry.h"
+#include "core/pipeline.h"
+#include "harness/world.h"
+
+#define EPOCH 5000000000u
+
+static unsigned long n_cases = 3000, first_seed = 1;
+
+/* What came out. */
+struct told {
+	struct span *spans; /* name replaced by copies in names */
+	char (*names)[8];
+	size_t n, room;
+	uint64_t tallies[TALLY_MISMATCH + 1][PROBE_FUNCS];
+	uint64_t null_stamps;
+};
+
+struct proof {
+	uint64_t spans, complete, proven; /* over all cases with losses */
+};
+
+static struct proof proof;
+
+static int on_span(void *ctx, const struct span *sp)
+{
+	struct told *t = ctx;
+
+	if (t->n == t->room) {
+		t->room = t->room ? 2 * t->room : 256;
+		t->spans = realloc(t->spans, t->room * sizeof(*t->spans));
+		t->names = realloc(t->names, t->room * sizeof(*t->names));
+		assert_non_null(t->spans);
+		assert_non_null(t->names);
+	}
+	t->spans[t->n] = *sp;
+	assert_true(sp->name_len < 8);
+	memset(t->names[t->n], 0, 8);
+	memcpy(t->names[t->n], sp->name, sp->name_len);
+	t->n++;
+	return 0;
+}
+
+static int on_tally(void *ctx, const struct tally *tally)
+{
+	struct told *t = ctx;
+
+	if (tally->kind == TALLY_NULL_STAMP)
+		t->null_stamps += tally->count;
+	else
+		t->tallies[tally->kind][tally->func] += tally->count;
+	return 0;
+}
+
+/* ---- Running ------------------------------------------------------------------------------- */
+
+struct bytes {
+	struct wire w;
+	char text[sizeof(struct wire_count)];
+};
+
+static void push(struct pipeline *p, struct wire w, const void *text)
+{
+	struct bytes b = {.w = w};
+
+	b.w.len = (__u16)(sizeof(w) + w.msg_len);
+	memcpy(b.text, text, w.msg_len);
+	assert_ok(pipeline_push(p, &b, b.w.len));
+}
+
+static void push_clock(struct pipeline *p)
+{
+	const struct wire w = {
+		.time_ns = 1000, .kind = WIRE_CLOCK, .arg0 = EPOCH + 1000, .msg_len = 8};
+	__u64 boot = 0;
+
+	push(p, w, &boot);
+}
+
+static void push_totals(struct pipeline *p, struct world *world)
+{
+	for (unsigned int f = 0; f < PROBE_FUNCS; f++) {
+		struct wire w;
+
+		while (sim_loss(&world->kernel, (__u8)f, world->now, &w))
+			push(p, w, "");
+		w = (struct wire){
+			.kind = WIRE_COUNT, .func = (__u8)f, .msg_len = sizeof(struct wire_count)};
+		if (world->kernel.funcs[f].total.calls)
+			push(p, w, &world->kernel.funcs[f].total);
+	}
+}
+
+/* Windows in any order, each ended by the watermark that is true of it. */
+static void push_shuffled(struct pipeline *p, const struct world *world, uint64_t random)
+{
+	int *order = malloc(((size_t)world->n_recs + 1) * sizeof(*order)), n = 0;
+
+	assert_non_null(order);
+	for (int i = 0; i < world->n_recs; i++)
+		if (!world->recs[i].lost)
+			order[n++] = i;
+	for (int at = 0; at < n;) {
+		int size = 1 + (int)(world_random(&random) % 24);
+
+		if (size > n - at)
+			size = n - at;
+		for (int i = size - 1; i > 0; i--) {
+			int j = (int)(world_random(&random) % ((unsigned int)i + 1));
+			int swap = order[at + i];
+
+			order[at + i] = order[at + j];
+			order[at + j] = swap;
+		}
+		for (int i = 0; i < size; i++)
+			push(p, world->recs[order[at + i]].w, world->recs[order[at + i]].text);
+		at += size;
+		if (at < n)
+			push(p,
+			     (struct wire){.kind = WIRE_WATERMARK,
+					   .time_ns = world->recs[order[at]].w.time_ns},
+			     "");
+	}
+	free(order);
+}
+
+static void run(struct world *world, const struct world_opts *opts, uint64_t seed,
+		struct told *told)
+{
+	const struct pipeline_config cfg = {opts->lifecycle, opts->returns};
+	const struct consumer next = {.ctx = told, .span = on_span, .tally = on_tally};
+	struct pipeline *p;
+
+	assert_ok(pipeline_new(&cfg, &next, &p));
+	push_clock(p);
+	push_shuffled(p, world, seed);
+	push_totals(p, world);
+	assert_ok(pipeline_finish(p, true));
+	pipeline_free(p);
+}
+
+/* ---- Comparing ------------------------------------------------------------------------------ */
+
+static const char *failure; /* of the case under way */
+
+#define HOLDS(cond)                                                                                \
+	do {                                                                                       \
+		if (!(cond) && !failure)                                                           \
+			failure = #cond;                                                           \
+	} while (0)
+
+static const struct wire *rec(const struct world *w, int i)
+{
+	return &w->recs[i].w;
+}
+
+/* Opening record -> truth. */
+static int *index_truths(const struct world *w)
+{
+	int *of = malloc(((size_t)w->n_recs + 1) * sizeof(*of));
+
+	assert_non_null(of);
+	for (int i = 0; i < w->n_recs; i++)
+		of[i] = -1;
+	for (int i = 0; i < w->n_truths; i++)
+		of[w->truths[i].open_rec] = i;
+	return of;
+}
+
+/* The record that opened a span: times do not go back, so it can be looked up. */
+static int find_record(const struct world *w, const struct span *sp)
+{
+	uint64_t start = sp->start_ns - EPOCH;
+	int lo = 0, hi = w->n_recs;
+
+	while (lo < hi) {
+		int mid = lo + (hi - lo) / 2;
+
+		if (rec(w, mid)->time_ns < start)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	for (; lo < w->n_recs && rec(w, lo)->time_ns == start; lo++)
+		if (rec(w, lo)->kind == WIRE_CALL && rec(w, lo)->tid == sp->start_tid &&
+		    rec(w, lo)->tgid == sp->pid && rec(w, lo)->seq == sp->seq)
+			return lo;
+	return -1;
+}
+
+static void check_times(const struct span *sp, const struct truth *t)
+{
+	bool has_end = t->status != SPAN_OPEN;
+
+	HOLDS(sp->has_end == has_end);
+	if (has_end)
+		HOLDS(sp->end_ns == t->end_ns + EPOCH);
+	HOLDS(sp->start_ns == t->start_ns + EPOCH);
+	HOLDS(!has_end || sp->end_ns >= sp->start_ns);
+	HOLDS(sp->end_tid == t->end_tid);
+}
+
+static void check_place(const struct told *told, const struct world *w, const struct span *sp,
+			const struct truth *t)
+{
+	const struct truth *parent = t->parent < 0 ? NULL : &w->truths[t->parent];
+	const struct span *up = NULL;
+
+	for (size_t i = 0; i < told->n && sp->parent; i++)
+		if (told->spans[i].id == sp->parent)
+			up = &told->spans[i];
+	HOLDS(sp->depth == t->depth);
+	HOLDS(!parent == !up);
+	if (parent && up)
+		HOLDS(up->start_ns == parent->start_ns + EPOCH && up->start_tid == parent->tid &&
+		      up->seq == parent->seq);
+}
+
+/* With nothing lost: all of it, exactly. */
+static void check_exact(const struct told *told, const struct world *w, size_t i,
+			const struct truth *t, const struct world_opts *opts)
+{
+	const struct span *sp = &told->spans[i];
+
+	HOLDS(sp->status == t->status);
+	HOLDS(!strcmp(told->names[i], t->name));
+	HOLDS(sp->category == t->category);
+	HOLDS(sp->has_ret == opts->returns);
+	HOLDS(!opts->returns || sp->ret == t->ret);
+	check_times(sp, t);
+	check_place(told, w, sp, t);
+}
+
+/* Whatever is not called uncertain must be true. */
+static void check_sound(const struct told *told, size_t i, const struct truth *t)
+{
+	const struct span *sp = &told->spans[i];
+
+	if (sp->status == SPAN_UNCERTAIN)
+		return;
+	HOLDS(t->exists || sp->status == SPAN_OPEN);
+	HOLDS(!strcmp(told->names[i], t->name));
+	/* Before the first one that got through, nobody can know that there are categories. */
+	HOLDS(sp->category == t->category || !sp->category);
+	HOLDS(sp->depth == t->depth);
+	if (sp->status == SPAN_OPEN)
+		return; /* what was lost after the last record nobody can know */
+	HOLDS(sp->status == t->status);
+	check_times(sp, t);
+}
+
+static bool delivered(const struct world *w, int i)
+{
+	return i >= 0 && !w->recs[i].lost;
+}
+
+/* Do the rules prove it? Says no in some cases where they do. */
+static bool is_proven(const struct world *w, const struct truth *t, const struct world_opts *opts)
+{
+	const struct wire *open = rec(w, t->open_rec);
+
+	if (!t->exists || !opts->safe_processes || opts->categories)
+		return false;
+	if (!delivered(w, t->open_rec) || !delivered(w, t->close_rec))
+		return false;
+	if (!delivered(w, t->text_rec) || rec(w, t->text_rec)->gap != open->gap)
+		return false;
+	if (t->kind == SPAN_START_END)
+		return delivered(w, t->ret_rec) && rec(w, t->close_rec)->gap == open->gap;
+	if (t->kind == SPAN_PUSH_POP)
+		return true;
+	return !opts->returns || delivered(w, t->ret_rec);
+}
+
+static void check_counts(const struct told *told, const struct world *w, bool lossless)
+{
+	for (unsigned int f = 0; f < PROBE_FUNCS; f++) {
+		const struct wire_count *c = &w->kernel.funcs[f].total;
+		const uint64_t(*t)[PROBE_FUNCS] = told->tallies;
+
+		HOLDS(t[TALLY_CALL][f] == c->calls);
+		HOLDS(t[TALLY_LOSS][f] == c->lost);
+		HOLDS(t[TALLY_LOST_RETURN][f] == c->lost_returns);
+		HOLDS(!t[TALLY_MISMATCH][f] && !t[TALLY_LATE][f] && !t[TALLY_BAD][f]);
+		HOLDS(!lossless || t[TALLY_ORPHAN][f] == w->orphans[f]);
+		HOLDS(!lossless || !t[TALLY_LOST_START][f]);
+	}
+	HOLDS(!lossless || told->null_stamps == w->null_stamps);
+}
+
+static void compare(const struct told *told, const struct world *w, const struct world_opts *opts)
+{
+	int *of = index_truths(w);
+	bool *seen = calloc((size_t)w->n_truths + 1, sizeof(*seen));
+
+	assert_non_null(seen);
+	for (size_t i = 0; i < told->n; i++) {
+		int r = find_record(w, &told->spans[i]), t = r < 0 ? -1 : of[r];
+
+		/* Of a failed call whose return was lost, only the call is known. */
+		HOLDS(t >= 0 || (r >= 0 && opts->drop &&
+				 (told->spans[i].status == SPAN_UNCERTAIN ||
+				  told->spans[i].status == SPAN_OPEN)));
+		if (t < 0)
+			continue;
+		HOLDS(!seen[t]);
+		HOLDS(told->spans[i].kind == w->truths[t].kind);
+		seen[t] = true;
+		proof.spans += opts->drop != 0;
+		proof.complete += opts->drop && told->spans[i].status == SPAN_COMPLETE;
+		if (!opts->drop)
+			check_exact(told, w, i, &w->truths[t], opts);
+		check_sound(told, i, &w->truths[t]);
+		if (w->truths[t].status == SPAN_COMPLETE && is_proven(w, &w->truths[t], opts)) {
+			proof.proven += opts->drop != 0;
+			HOLDS(told->spans[i].status == SPAN_COMPLETE);
+		}
+	}
+	/* What was opened by a record that got through is told, one way or another. */
+	for (int i = 0; i < w->n_truths; i++)
+		HOLDS(seen[i] || !w->truths[i].exists || w->recs[w->truths[i].open_rec].lost);
+	check_counts(told, w, !opts->drop);
+	free(of);
+	free(seen);
+}
+
+/* For whoever looks into a failure. */
+static void dump(const struct told *told, const struct world *w)
+{
+	for (int i = 0; i < w->n_recs; i++) {
+		const struct wire *r = rec(w, i);
+
+		fprintf(stderr,
+			"%" PRIu64 " %u/%u %s kind %d %s arg0=%llu arg1=%u seq=%u gap=%u "
+			"depth=%u min=%u \"%.*s\"\n",
+			(uint64_t)r->time_ns, r->tgid, r->tid, w->recs[i].lost ? "lost" : "",
+			r->kind, entry_name(r->func), (unsigned long long)r->arg0, r->arg1, r->seq,
+			r->gap, r->depth, r->min_depth, (int)r->msg_len, w->recs[i].text);
+	}
+	for (size_t i = 0; i < told->n; i++) {
+		const struct span *sp = &told->spans[i];
+
+		fprintf(stderr, "%s \"%s\" %" PRIu64 "..%" PRIu64 " %u/%u->%u %s\n",
+			span_kind_name(sp->kind), told->names[i], sp->start_ns - EPOCH,
+			sp->has_end ? sp->end_ns - EPOCH : 0, sp->pid, sp->start_tid, sp->end_tid,
+			span_status_name(sp->status));
+	}
+}
+
+static void one_case(uint64_t seed)
+{
+	uint64_t random = seed;
+	uint64_t bits = world_random(&random);
+	const struct world_opts opts = {
+		.steps = 20 + (unsigned int)(bits >> 8) % 600,
+		.drop = bits & 1 ? 20 + (unsigned int)(bits >> 20) % 400 : 0,
+		.returns = bits >> 1 & 1,
+		.lifecycle = bits >> 2 & 1,
+		.categories = bits >> 3 & 1,
+		.safe_processes = bits >> 4 & 1,
+	};
+	struct told told = {0};
+	struct world world;
+
+	assert_ok(world_make(random, &opts, &world));
+	run(&world, &opts, seed, &told);
+	compare(&told, &world, &opts);
+	if (failure)
+		dump(&told, &world);
+	world_free(&world);
+	free(told.spans);
+	free(told.names);
+}
+
+static void random_programs_are_told_as_they_were(void **state)
+{
+	(void)state;
+	for (unsigned long i = 0; i < n_cases; i++) {
+		one_case(first_seed + i);
+		if (failure)
+			fail_msg("case %lu: %s", first_seed + i, failure);
+	}
+	fprintf(stderr,
+		"%lu cases; with losses %" PRIu64 " spans, %" PRIu64 " complete, %" PRIu64
+		" of them demanded\n",
+		n_cases, proof.spans, proof.complete, proof.proven);
+	assert_true(n_cases < 100 || (proof.complete && proof.proven));
+}
+
+int main(int argc, char **argv)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(random_programs_are_told_as_they_were),
+	};
+
+	if (argc > 1)
+		n_cases = strtoul(argv[1], NULL, 10);
+	if (argc > 2)
+		first_seed = strtoul(argv[2], NULL, 10);
+	return RUN(tests);
+}
