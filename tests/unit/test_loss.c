@@ -201,6 +201,21 @@ static void a_loss_while_the_start_is_in_flight(void **state)
 		     "start/end \"\" 10.. 7/7 uncertain\n");
 }
 
+static void a_stop_that_may_belong_to_a_start_in_flight(void **state)
+{
+	(void)state;
+	/* The first range was stopped unseen; so the second stop is of the second range. */
+	expect_spans("10 7/7 start stamp=1 id=1\n"
+		     "20 7/7 lost stop id=1\n"
+		     "25 7/7 msg stamp=1 \"n\"\n"
+		     "30 7/7 start stamp=1\n"
+		     "40 7/8 stop id=1\n"
+		     "50 7/7 return start id=1\n"
+		     "60 7/8 stop id=1\n",
+		     "start/end \"\" 10.. 7/7 uncertain\n"
+		     "start/end \"n\" 30.. 7/7 uncertain\n");
+}
+
 static void a_gap_before_a_superseding_start(void **state)
 {
 	(void)state;
@@ -444,6 +459,7 @@ int main(void)
 		cmocka_unit_test(a_lost_return_makes_its_range_uncertain),
 		cmocka_unit_test(a_return_belongs_to_its_own_call),
 		cmocka_unit_test(a_loss_while_the_start_is_in_flight),
+		cmocka_unit_test(a_stop_that_may_belong_to_a_start_in_flight),
 		cmocka_unit_test(a_gap_before_a_superseding_start),
 		cmocka_unit_test(a_gap_before_the_process_ends),
 		cmocka_unit_test(an_id_is_never_proven_after_an_unknown_start),

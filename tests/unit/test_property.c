@@ -268,6 +268,17 @@ static bool delivered(const struct world *w, int i)
 	return i >= 0 && !w->recs[i].lost;
 }
 
+/* Did another start return the same id meanwhile? If its entry was lost, so is the order. */
+static bool id_is_disputed(const struct world *w, const struct truth *t)
+{
+	for (int i = t->open_rec; i < t->close_rec; i++)
+		if (i != t->ret_rec && rec(w, i)->kind == WIRE_RETURN &&
+		    rec(w, i)->tgid == t->pid && rec(w, i)->func == rec(w, t->open_rec)->func &&
+		    rec(w, i)->arg1 == rec(w, t->ret_rec)->arg1)
+			return true;
+	return false;
+}
+
 /* Do the rules prove it? Says no in some cases where they do. */
 static bool is_proven(const struct world *w, const struct truth *t, const struct world_opts *opts)
 {
@@ -280,7 +291,8 @@ static bool is_proven(const struct world *w, const struct truth *t, const struct
 	if (!delivered(w, t->text_rec) || rec(w, t->text_rec)->gap != open->gap)
 		return false;
 	if (t->kind == SPAN_START_END)
-		return delivered(w, t->ret_rec) && rec(w, t->close_rec)->gap == open->gap;
+		return delivered(w, t->ret_rec) && !id_is_disputed(w, t) &&
+		       rec(w, t->close_rec)->gap == open->gap;
 	if (t->kind == SPAN_PUSH_POP)
 		return true;
 	return !opts->returns || delivered(w, t->ret_rec);

@@ -124,7 +124,8 @@ void waiters_settle(struct range *r, struct proc *p)
 		if (!w->next)
 			p->wait_end = &p->wait_first;
 		p->n_wait--;
-		counts_add(r->counts, TALLY_ORPHAN, w->func);
+		if (!w->doubtful)
+			counts_add(r->counts, TALLY_ORPHAN, w->func);
 		free(w);
 	}
 }

@@ -44,7 +44,8 @@ static bool same_ids(const struct open *a, uint32_t doubt, uint64_t gap, uint32_
 	return a->gap == gap && doubt == doubt_then;
 }
 
-static void stop_wait(struct range *r, struct thread *t, const struct event *ev, bool blind)
+static void stop_wait(struct range *r, struct thread *t, const struct event *ev, bool blind,
+		      bool doubtful)
 {
 	struct proc *p = t->proc;
 	struct waiter *w = malloc(sizeof(*w));
@@ -62,10 +63,32 @@ static void stop_wait(struct range *r, struct thread *t, const struct event *ev,
 		.id_doubt = p->id_doubt,
 		.func = ev->w->func,
 		.uncertain = blind,
+		.doubtful = doubtful,
 	};
 	*p->wait_end = w;
 	p->wait_end = &w->next;
 	p->n_wait++;
+}
+
+/* A stop found an open id. */
+static void stop_open(struct range *r, struct thread *t, const struct event *ev, bool blind,
+		      struct open_range *o)
+{
+	struct proc *p = t->proc;
+	bool proven = same_ids(&o->o, o->id_doubt, gap_of(t, ev), p->id_doubt) && !blind;
+
+	if (o->lost)
+		counts_add(r->counts, TALLY_LOST_START, ev->w->func);
+	else
+		span_close(r, p, &o->o, SPAN_START_END, SPAN_COMPLETE, proven, t->last_ns, t->tid);
+	remember_closed(r, p, o);
+	open_drop(r, p, o);
+	if (proven || !p->flight_first)
+		return;
+	if (p->n_wait < WAITERS_MAX)
+		stop_wait(r, t, ev, blind, true);
+	else
+		p->id_doubt++;
 }
 
 void stop_enter(struct range *r, struct thread *t, const struct event *ev, bool blind)
@@ -73,23 +96,14 @@ void stop_enter(struct range *r, struct thread *t, const struct event *ev, bool 
 	struct proc *p = t->proc;
 	struct open_range *o = open_find(p, (uint32_t)ev->w->arg0);
 
-	if (o) {
-		bool proven = same_ids(&o->o, o->id_doubt, gap_of(t, ev), p->id_doubt);
-
-		if (o->lost)
-			counts_add(r->counts, TALLY_LOST_START, ev->w->func);
-		else
-			span_close(r, p, &o->o, SPAN_START_END, SPAN_COMPLETE, proven && !blind,
-				   t->last_ns, t->tid);
-		remember_closed(r, p, o);
-		open_drop(r, p, o);
-	} else if (p->flight_first && p->n_wait < WAITERS_MAX) {
-		stop_wait(r, t, ev, blind);
-	} else if (p->limited) {
+	if (o)
+		stop_open(r, t, ev, blind, o);
+	else if (p->flight_first && p->n_wait < WAITERS_MAX)
+		stop_wait(r, t, ev, blind, false);
+	else if (p->limited)
 		p->limited--;
-	} else {
+	else
 		counts_add(r->counts, TALLY_ORPHAN, ev->w->func);
-	}
 }
 
 /*
@@ -120,7 +134,7 @@ struct successor {
 
 static struct successor successor_of(const struct proc *p, const struct pending *f, uint32_t id)
 {
-	struct successor s = { .start_ns = UINT64_MAX };
+	struct successor s = {.start_ns = UINT64_MAX};
 	uint64_t closed = map_get(&p->closed, id);
 	const struct open_range *o = open_find(p, id);
 
@@ -165,6 +179,11 @@ static void take_effect(struct range *r, struct proc *p, struct pending *f, uint
 	const struct successor next = successor_of(p, f, id);
 	struct waiter *w = waiter_take(p, id, f->no, next.start_ns);
 
+	if (w && w->doubtful) {
+		f->o.uncertain = true;
+		free(w);
+		w = NULL;
+	}
 	if (w) {
 		bool proven = same_ids(&f->o, f->id_doubt, w->gap, w->id_doubt);
 
@@ -172,8 +191,8 @@ static void take_effect(struct range *r, struct proc *p, struct pending *f, uint
 			   w->time_ns, w->tid);
 		free(w);
 	} else if (next.start_ns != UINT64_MAX) {
-		span_close(r, p, &f->o, SPAN_START_END, SPAN_SUPERSEDED, next.proven,
-			   next.start_ns, 0);
+		span_close(r, p, &f->o, SPAN_START_END, SPAN_SUPERSEDED, next.proven, next.start_ns,
+			   0);
 	} else {
 		open_id(r, p, f, id);
 	}

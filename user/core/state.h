@@ -65,14 +65,17 @@ struct open_range {
 	struct open_range *prev, *next;
 };
 
-/* A stop that found no open id while starts of its process were in flight. */
+/*
+ * A stop that found no open id while starts of its process were in flight; or (doubtful) one that
+ * found an id which may have been stopped before, unseen, so that it may belong to one of them.
+ */
 struct waiter {
 	struct waiter *next;
 	uint64_t upto; /* number of the youngest start in flight */
 	uint64_t time_ns, gap;
 	uint32_t id, tid, id_doubt;
 	uint8_t func;
-	bool uncertain;
+	bool uncertain, doubtful;
 };
 
 struct proc {
