@@ -35,12 +35,12 @@ LIBS := $(call pkg,--libs,libbpf) $(LIBS_PURE) -lpthread
 
 # ---- Sources, in the order in which an event passes through them -----------------------------
 BPF := events follow
-DISCOVER := maps proc elfread elfsym libpath disasm plt_names site site_x86 site_x86_step site_arm64 plan
+DISCOVER := maps procread procmaps proc elfread elfsym libpath disasm plt_names site site_x86 site_x86_step site_arm64 plan
 LIVE := multi_link features bpfload attach files prelook procs launch guardian ring recorder session
 CORE := entry decode order text stack state spans startstop calls range tracks counts model \
 	pipeline
 STORE := capwrite capread replay
-SINK := out escape ids sort csv json events null sink summary
+SINK := out escape ids pack sort csv json events null sink summary
 CMD := cmd record outputs finish export list check
 UTIL := log opt str map crc procfd unit rights safepath
 

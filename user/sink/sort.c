@@ -9,24 +9,19 @@
 #include <errno.h>
 #include <string.h>
 
+#include "sink/pack.h"
 #include "util/cleanup.h"
 #include "util/safepath.h"
 
 #define READ_BUFFER (256u << 10) /* of a run while merging; holds the largest record */
-#define DOMAIN_MAX 4096
 
-/* A span with its texts behind it, as kept in memory and in runs. A multiple of 8 bytes. */
-struct record {
-	uint32_t size;
-	uint16_t domain_len; /* without its terminator */
-	uint16_t has_domain;
-	struct span span; /* name and domain are set when it is read */
-};
+/* A record, in memory and in runs: its packed size, 4 bytes, and the packed span. */
+#define SIZE_FIELD sizeof(uint32_t)
 
 /* An index entry: decides most comparisons without touching the record. */
 struct entry {
 	uint64_t start_ns;
-	uint32_t offset; /* of the record, in units of 8 bytes */
+	uint32_t offset; /* of the record */
 	uint32_t depth;
 };
 
@@ -35,18 +30,19 @@ struct run {
 };
 
 struct reader {
-	char *buf; /* READ_BUFFER bytes */
-	size_t pos, len;
+	unsigned char *buf;   /* READ_BUFFER bytes */
+	size_t pos, len;      /* the current record begins at pos */
 	uint64_t offset, end; /* what is not read yet */
-	struct record *rec;   /* current one, NULL at the end */
+	size_t size;	      /* of the current record, 0 at the end of the run */
+	struct span span;     /* the current one */
 };
 
 struct sorter {
 	int err;
 	char *beside;
-	char *arena;
+	unsigned char *arena; /* records */
 	size_t arena_len, arena_cap;
-	struct entry *index; /* twice the capacity: the upper half is for merging */
+	struct entry *index; /* half as many again behind it, for sorting */
 	size_t count, index_cap;
 	bool in_order; /* the index is sorted already */
 	int fd;	       /* runs, -1 = none yet */
@@ -64,16 +60,15 @@ int sort_new(const char *beside, size_t budget, struct sorter **out)
 		return -ENOMEM;
 	s->fd = -1;
 	s->in_order = true;
-	/* No record is smaller than its struct, so the index never fills before the arena. */
-	s->arena_cap =
-		budget / (sizeof(struct record) + 2 * sizeof(struct entry)) * sizeof(struct record);
-	if (s->arena_cap < READ_BUFFER)
-		s->arena_cap = READ_BUFFER;
-	s->index_cap = s->arena_cap / sizeof(struct record) + 1;
+	/* A third for the index, with its extra half: then 42 bytes for a record. */
+	s->index_cap = budget / 3 / (sizeof(struct entry) * 3 / 2);
+	if (s->index_cap < 1024)
+		s->index_cap = 1024;
+	s->arena_cap = budget / 3 * 2 < READ_BUFFER ? READ_BUFFER : budget / 3 * 2;
 	s->fan_in = budget / READ_BUFFER < 2 ? 2 : budget / READ_BUFFER;
 	s->beside = strdup(beside ? beside : "-");
 	s->arena = malloc(s->arena_cap);
-	s->index = malloc(2 * s->index_cap * sizeof(*s->index));
+	s->index = malloc(s->index_cap * 3 / 2 * sizeof(*s->index));
 	if (!s->beside || !s->arena || !s->index) {
 		sort_free(s);
 		return -ENOMEM;
@@ -110,9 +105,23 @@ static int compare_spans(const struct span *a, const struct span *b)
 	return 0;
 }
 
-static struct record *record_at(const struct sorter *s, const struct entry *e)
+static uint32_t size_at(const unsigned char *record)
 {
-	return (struct record *)(s->arena + (size_t)e->offset * 8);
+	uint32_t size;
+
+	memcpy(&size, record, sizeof(size));
+	return size;
+}
+
+/* Of two spans that begin at the same time. */
+static bool in_order_slow(const struct sorter *s, const struct entry *a, const struct entry *b)
+{
+	const unsigned char *ra = s->arena + a->offset, *rb = s->arena + b->offset;
+	struct span x, y;
+
+	unpack_span(ra + SIZE_FIELD, size_at(ra), &x);
+	unpack_span(rb + SIZE_FIELD, size_at(rb), &y);
+	return compare_spans(&x, &y) <= 0;
 }
 
 static bool in_order(const struct sorter *s, const struct entry *a, const struct entry *b)
@@ -121,10 +130,10 @@ static bool in_order(const struct sorter *s, const struct entry *a, const struct
 		return a->start_ns < b->start_ns;
 	if (a->depth != b->depth)
 		return a->depth < b->depth;
-	return compare_spans(&record_at(s, a)->span, &record_at(s, b)->span) <= 0;
+	return in_order_slow(s, a, b);
 }
 
-/* Sorts v[0..n) with tmp of the same size. */
+/* Sorts v[0..n) with tmp of half the size. */
 static void sort_entries(const struct sorter *s, struct entry *v, struct entry *tmp, size_t n)
 {
 	size_t half = n / 2, i = 0, j = half, k = 0;
@@ -132,7 +141,7 @@ static void sort_entries(const struct sorter *s, struct entry *v, struct entry *
 	if (n < 2)
 		return;
 	sort_entries(s, v, tmp, half);
-	sort_entries(s, v + half, tmp + half, n - half);
+	sort_entries(s, v + half, tmp, n - half);
 	if (in_order(s, &v[half - 1], &v[half]))
 		return;
 	/* What the left half has before the right one's first stays where it is. */
@@ -200,14 +209,16 @@ static int batch_flush(struct sorter *s, struct batch *b)
 	return scratch_write(s, b->buf, n);
 }
 
-static int batch_add(struct sorter *s, struct batch *b, const struct record *r)
+static int batch_add(struct sorter *s, struct batch *b, const unsigned char *record)
 {
-	if (r->size > sizeof(b->buf) - b->len && batch_flush(s, b))
+	size_t n = SIZE_FIELD + size_at(record);
+
+	if (n > sizeof(b->buf) - b->len && batch_flush(s, b))
 		return s->err;
-	if (r->size > sizeof(b->buf))
-		return scratch_write(s, r, r->size);
-	memcpy(b->buf + b->len, r, r->size);
-	b->len += r->size;
+	if (n > sizeof(b->buf))
+		return scratch_write(s, record, n);
+	memcpy(b->buf + b->len, record, n);
+	b->len += n;
 	return 0;
 }
 
@@ -231,7 +242,7 @@ static int spill(struct sorter *s)
 	offset = s->file_len;
 	sort_index(s);
 	for (size_t i = 0; i < s->count && !s->err; i++)
-		batch_add(s, b, record_at(s, &s->index[i]));
+		batch_add(s, b, s->arena + s->index[i].offset);
 	batch_flush(s, b);
 	free(b);
 	s->arena_len = 0;
@@ -241,42 +252,25 @@ static int spill(struct sorter *s)
 
 int sort_add(struct sorter *s, const struct span *sp)
 {
-	size_t domain = sp->domain ? strnlen(sp->domain, DOMAIN_MAX) : 0;
-	size_t size = (sizeof(struct record) + sp->name_len + domain + 1 + 7) & ~(size_t)7;
-	struct record *r;
+	unsigned char *record;
 	struct entry *e;
+	uint32_t size;
 
 	if (s->err)
 		return s->err;
-	if (size > s->arena_cap - s->arena_len && spill(s))
+	if ((s->arena_cap - s->arena_len < SIZE_FIELD + PACK_MAX || s->count == s->index_cap) &&
+	    spill(s))
 		return s->err;
-	r = (struct record *)(s->arena + s->arena_len);
-	r->size = (uint32_t)size;
-	r->domain_len = (uint16_t)domain;
-	r->has_domain = sp->domain != NULL;
-	r->span = *sp;
-	memset((char *)r + size - 8, 0, 8);
-	if (sp->name_len)
-		memcpy(r + 1, sp->name, sp->name_len);
-	if (domain)
-		memcpy((char *)(r + 1) + sp->name_len, sp->domain, domain);
-	((char *)(r + 1))[sp->name_len + domain] = '\0';
-
+	record = s->arena + s->arena_len;
+	size = (uint32_t)pack_span(sp, record + SIZE_FIELD);
+	memcpy(record, &size, sizeof(size));
 	e = &s->index[s->count];
-	*e = (struct entry){sp->start_ns, (uint32_t)(s->arena_len / 8), sp->depth};
+	*e = (struct entry){sp->start_ns, (uint32_t)s->arena_len, sp->depth};
 	if (s->count && s->in_order)
 		s->in_order = in_order(s, e - 1, e);
-	s->arena_len += size;
+	s->arena_len += SIZE_FIELD + size;
 	s->count++;
 	return 0;
-}
-
-/* The span of a record with its texts; they lie behind it. */
-static const struct span *record_span(struct record *r)
-{
-	r->span.name = (const char *)(r + 1);
-	r->span.domain = r->has_domain ? r->span.name + r->span.name_len : NULL;
-	return &r->span;
 }
 
 static int reader_fill(struct sorter *s, struct reader *rd)
@@ -306,26 +300,27 @@ static int reader_next(struct sorter *s, struct reader *rd)
 {
 	size_t left;
 
-	if (rd->rec)
-		rd->pos += rd->rec->size;
-	rd->rec = NULL;
+	rd->pos += rd->size;
+	rd->size = 0;
 	left = rd->len - rd->pos;
-	if (left < sizeof(struct record) || left < ((struct record *)(rd->buf + rd->pos))->size) {
+	if (left < SIZE_FIELD || left - SIZE_FIELD < size_at(rd->buf + rd->pos)) {
 		if (reader_fill(s, rd))
 			return s->err;
 		if (!rd->len)
 			return 0;
 	}
-	rd->rec = (struct record *)(rd->buf + rd->pos);
 	/* Nobody else can write to a file without a name; a failing disk can. */
-	if (rd->rec->size < sizeof(struct record) || rd->rec->size > rd->len - rd->pos)
+	left = rd->len - rd->pos;
+	if (left < SIZE_FIELD || left - SIZE_FIELD < size_at(rd->buf + rd->pos))
 		return s->err = -EIO;
-	return 0;
+	rd->size = SIZE_FIELD + size_at(rd->buf + rd->pos);
+	s->err = unpack_span(rd->buf + rd->pos + SIZE_FIELD, rd->size - SIZE_FIELD, &rd->span);
+	return s->err;
 }
 
 static bool reader_before(const struct reader *a, const struct reader *b)
 {
-	return compare_spans(&a->rec->span, &b->rec->span) < 0;
+	return compare_spans(&a->span, &b->span) < 0;
 }
 
 static void sift_down(struct reader **heap, size_t n, size_t i)
@@ -346,20 +341,21 @@ static void sift_down(struct reader **heap, size_t n, size_t i)
 	}
 }
 
-typedef int (*record_sink)(void *ctx, struct record *r);
+/* Gets the current record of a reader. */
+typedef int (*record_sink)(void *ctx, const struct reader *rd);
 
 static int merge_heap(struct sorter *s, struct reader **heap, size_t n, record_sink sink, void *ctx)
 {
 	for (size_t i = n / 2; i-- > 0;)
 		sift_down(heap, n, i);
 	while (n) {
-		int err = sink(ctx, heap[0]->rec);
+		int err = sink(ctx, heap[0]);
 
 		if (err)
 			return err;
 		if (reader_next(s, heap[0]))
 			return s->err;
-		if (!heap[0]->rec)
+		if (!heap[0]->size)
 			heap[0] = heap[--n];
 		sift_down(heap, n, 0);
 	}
@@ -371,7 +367,7 @@ static int merge_runs(struct sorter *s, size_t first, size_t n, record_sink sink
 {
 	_free_ struct reader *readers = calloc(n, sizeof(*readers));
 	_free_ struct reader **heap = calloc(n, sizeof(struct reader *));
-	_free_ char *bufs = n ? malloc(n * READ_BUFFER) : NULL;
+	_free_ unsigned char *bufs = n ? malloc(n * READ_BUFFER) : NULL;
 	size_t live = 0;
 
 	if (!readers || !heap || !bufs)
@@ -384,7 +380,7 @@ static int merge_runs(struct sorter *s, size_t first, size_t n, record_sink sink
 		rd->end = s->runs[first + i].end;
 		if (reader_next(s, rd))
 			return s->err;
-		if (rd->rec)
+		if (rd->size)
 			heap[live++] = rd;
 	}
 	return merge_heap(s, heap, live, sink, ctx);
@@ -395,11 +391,11 @@ struct to_run {
 	struct batch *batch;
 };
 
-static int write_record(void *ctx, struct record *r)
+static int write_record(void *ctx, const struct reader *rd)
 {
 	struct to_run *t = ctx;
 
-	return batch_add(t->s, t->batch, r);
+	return batch_add(t->s, t->batch, rd->buf + rd->pos);
 }
 
 /* Merges groups of runs into longer ones, appended to the file; the old ones are left behind. */
@@ -430,11 +426,11 @@ struct to_emit {
 	void *ctx;
 };
 
-static int emit_record(void *ctx, struct record *r)
+static int emit_record(void *ctx, const struct reader *rd)
 {
 	struct to_emit *t = ctx;
 
-	return t->emit(t->ctx, record_span(r));
+	return t->emit(t->ctx, &rd->span);
 }
 
 int sort_drain(struct sorter *s, int (*emit)(void *ctx, const struct span *sp), void *ctx)
@@ -445,8 +441,14 @@ int sort_drain(struct sorter *s, int (*emit)(void *ctx, const struct span *sp), 
 		return s->err;
 	if (!s->run_count) {
 		sort_index(s);
-		for (size_t i = 0; i < s->count && !s->err; i++)
-			s->err = emit_record(&t, record_at(s, &s->index[i]));
+		for (size_t i = 0; i < s->count && !s->err; i++) {
+			const unsigned char *record = s->arena + s->index[i].offset;
+			struct span sp;
+
+			s->err = unpack_span(record + SIZE_FIELD, size_at(record), &sp);
+			if (!s->err)
+				s->err = emit(ctx, &sp);
+		}
 		return s->err;
 	}
 	if (spill(s))
