@@ -86,7 +86,7 @@ static int try_dir(const struct search *s, const char *dir, size_t len, const ch
 		char path[PATH_MAX];
 		int n = snprintf(path, sizeof(path), "%.*s%s/%s", (int)len, dir, below, names[i]);
 
-		if (n < (int)sizeof(path) && !access(path, R_OK))
+		if (n < (int)sizeof(path))
 			ret = s->fn(s->ctx, path);
 	}
 	return ret;
@@ -180,7 +180,7 @@ static int try_cache_text(const struct search *s, const char *base, size_t len)
 		key = cache_string(base, len, e.key);
 		value = cache_string(base, len, e.value);
 		for (size_t k = 0; key && value && k < N(names) && !ret; k++)
-			if (!strcmp(key, names[k]) && !access(value, R_OK))
+			if (!strcmp(key, names[k]))
 				ret = s->fn(s->ctx, value);
 	}
 	return ret;

@@ -15,9 +15,9 @@
 int libpath_find_command(const char *name, char **path);
 
 /*
- * Calls fn with every file named like a library of the vendor's that exists on the paths of the
- * environment env (NULL-terminated), in /etc/ld.so.cache and in the vendor's usual folders. The
- * same file may come under several names. fn returns 0 to go on.
+ * Calls fn with every path where a library of the vendor's may lie: on the paths of the environment
+ * env (NULL-terminated), in /etc/ld.so.cache and in the vendor's usual folders. Whether there is
+ * such a file is for fn to see; one may come under several names. fn returns 0 to go on.
  */
 int libpath_for_each(char **env, int (*fn)(void *ctx, const char *path), void *ctx);
 

@@ -13,15 +13,20 @@
 
 #include "discover/proc.h"
 #include "live/guardian.h"
+#include "live/prelook.h"
 #include "util/cleanup.h"
+#include "util/clock.h"
 #include "util/log.h"
-#include "util/map.h"
+#include "util/unit.h"
+
+#define NUDGE_NS 2000000000ull
 
 struct proc {
 	pid_t pid;
 	uint64_t start_time; /* tells a re-used PID */
 	bool settled;        /* maps a probed file */
 	bool failed;         /* maps one that cannot be probed: told once */
+	uint64_t nudge_until; /* CLOCK_MONOTONIC: a child was stopped; it may stop itself over it */
 };
 
 struct procs {
@@ -260,6 +265,7 @@ int procs_attach(struct procs *ps, pid_t pid)
 
 	if (err)
 		return log_err(err, "cannot attach to PID %d", pid);
+	prelook_root(ps->cfg.files, pid);
 	if (!ps->cfg.follow)
 		return 0;
 	do { /* forks are followed from now on, so this ends */
@@ -283,6 +289,24 @@ int procs_add_held(struct procs *ps, pid_t pid)
 /* ---- their life ---- */
 
 /*
+ * su, script and the like stop themselves when their child is stopped, and go on only when they are
+ * told to. Those that do so soon after we stopped a descendant are continued too.
+ */
+static void watch_parents(struct procs *ps, pid_t pid)
+{
+	uint64_t until = clock_mono_ns() + NUDGE_NS;
+	struct proc *p;
+	pid_t ppid;
+
+	for (int depth = 0; depth < 64 && !proc_ppid(pid, &ppid); depth++, pid = ppid) {
+		p = find(ps, ppid);
+		if (!p)
+			return;
+		p->nudge_until = until;
+	}
+}
+
+/*
  * Lets a process that was stopped for us go on. Its entry stays until after the signal, so that the
  * guardian can take over at any moment; it is armed before, since the process may be stopped again
  * at once.
@@ -295,19 +319,34 @@ static void let_go(struct procs *ps, pid_t pid)
 	if (!p || !p->settled)
 		bpf_map_update_elem(ps->cfg.bpf->stops_fd, &tgid, &armed, BPF_EXIST);
 	kill(pid, SIGCONT);
+	watch_parents(ps, pid);
 	if (p && p->settled)
 		bpf_map_delete_elem(ps->cfg.bpf->stops_fd, &tgid);
 }
 
-static void changed(struct procs *ps, pid_t pid)
+/* A library that came while its process ran on: what was called meanwhile was not seen. */
+static void tell_window(struct procs *ps, pid_t pid, uint64_t loaded_ns)
+{
+	uint64_t window = clock_mono_ns() - loaded_ns;
+	char text[UNIT_MAX];
+
+	log_info("PID %d loaded the library while it ran: calls in the first %s are not seen", pid,
+		 unit_fmt_duration(text, window));
+	fact(ps, pid, FACT_UNPROBED, text, strlen(text));
+}
+
+static void changed(struct procs *ps, pid_t pid, uint64_t loaded_ns)
 {
 	struct proc *p = find(ps, pid);
 	bool stopped = is_stopped_by_us(ps, pid);
+	size_t before = files_probed(ps->cfg.files);
 
 	if (p)
 		look(ps, p);
 	if (stopped)
 		let_go(ps, pid);
+	else if (files_probed(ps->cfg.files) != before)
+		tell_window(ps, pid, loaded_ns);
 }
 
 static void forked(struct procs *ps, const struct wire *w)
@@ -353,7 +392,7 @@ void procs_life(struct procs *ps, const struct wire *w, const char *msg)
 		executed(ps, w);
 		break;
 	case WIRE_LOADED:
-		changed(ps, (pid_t)w->tgid);
+		changed(ps, (pid_t)w->tgid, w->time_ns);
 		break;
 	case WIRE_EXIT:
 		p = find(ps, (pid_t)w->tgid);
@@ -387,6 +426,7 @@ void procs_check_alive(struct procs *ps)
 
 void procs_continue_stopped(struct procs *ps)
 {
+	uint64_t now = clock_mono_ns();
 	uint32_t key, next, *prev = NULL;
 
 	if (!ps->cfg.may_stop)
@@ -395,7 +435,13 @@ void procs_continue_stopped(struct procs *ps)
 		key = next;
 		prev = &key;
 		if (is_stopped_by_us(ps, (pid_t)key))
-			changed(ps, (pid_t)key);
+			changed(ps, (pid_t)key, 0);
+	}
+	for (size_t i = 0; i < ps->n; i++) {
+		struct proc *p = &ps->v[i];
+
+		if (p->nudge_until > now && proc_is_stopped(p->pid) && !is_stopped_by_us(ps, p->pid))
+			kill(p->pid, SIGCONT);
 	}
 }
 

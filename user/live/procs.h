@@ -44,7 +44,7 @@ void procs_life(struct procs *ps, const struct wire *w, const char *msg);
 size_t procs_left(const struct procs *ps);
 /* Drops those that ended without a record (it can be lost); call about once a second. */
 void procs_check_alive(struct procs *ps);
-/* Continues whoever is stopped although its record was lost. */
+/* Continues who is stopped though its record was lost, or stopped itself over that; each tick. */
 void procs_continue_stopped(struct procs *ps);
 /* No process is stopped from now on. */
 void procs_stop_stopping(struct procs *ps);

@@ -45,6 +45,8 @@ static int put(struct recorder *r, struct wire w, const void *msg, size_t len)
 {
 	char buf[sizeof(w) + 4096];
 
+	if (!r->cfg.capture)
+		return 0; /* --dry-run */
 	if (len > sizeof(buf) - sizeof(w))
 		len = sizeof(buf) - sizeof(w);
 	w.msg_len = (uint16_t)len;

@@ -29,7 +29,7 @@ struct recorder_stats {
 struct recorder_config {
 	struct bpf *bpf;
 	struct ring *ring;
-	struct capwrite *capture;
+	struct capwrite *capture; /* NULL: nothing is kept, for --dry-run */
 	void *ctx;
 	/* WIRE_FORK, _EXEC, _EXIT and _LOADED, in order of arrival. */
 	void (*life)(void *ctx, const struct wire *w, const char *msg);
