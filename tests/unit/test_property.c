@@ -155,12 +155,17 @@ static void run(struct world *world, const struct world_opts *opts, uint64_t see
 
 /* ---- Comparing ------------------------------------------------------------------------------ */
 
-static const char *failure; /* of the case under way */
+/* Of the case under way. */
+static const char *failure;
+static uint64_t looking_at; /* start of the span that is compared */
+static uint64_t failed_at;
 
 #define HOLDS(cond)                                                                                \
 	do {                                                                                       \
-		if (!(cond) && !failure)                                                           \
+		if (!(cond) && !failure) {                                                         \
 			failure = #cond;                                                           \
+			failed_at = looking_at;                                                    \
+		}                                                                                  \
 	} while (0)
 
 static const struct wire *rec(const struct world *w, int i)
@@ -268,9 +273,14 @@ static bool delivered(const struct world *w, int i)
 	return i >= 0 && !w->recs[i].lost;
 }
 
-/* Did another start return the same id meanwhile? If its entry was lost, so is the order. */
+/*
+ * Did another start return the same id meanwhile? If its entry was lost, so is the order. Nor is
+ * it known of a stop before the return whether it was of an earlier range that is still open.
+ */
 static bool id_is_disputed(const struct world *w, const struct truth *t)
 {
+	if (t->close_rec < t->ret_rec)
+		return true;
 	for (int i = t->open_rec; i < t->close_rec; i++)
 		if (i != t->ret_rec && rec(w, i)->kind == WIRE_RETURN &&
 		    rec(w, i)->tgid == t->pid && rec(w, i)->func == rec(w, t->open_rec)->func &&
@@ -322,6 +332,8 @@ static void compare(const struct told *told, const struct world *w, const struct
 	assert_non_null(seen);
 	for (size_t i = 0; i < told->n; i++) {
 		int r = find_record(w, &told->spans[i]), t = r < 0 ? -1 : of[r];
+
+		looking_at = told->spans[i].start_ns - EPOCH;
 
 		/* Of a failed call whose return was lost, only the call is known. */
 		HOLDS(t >= 0 || (r >= 0 && opts->drop &&
@@ -404,7 +416,8 @@ static void random_programs_are_told_as_they_were(void **state)
 	for (unsigned long i = 0; i < n_cases; i++) {
 		one_case(first_seed + i);
 		if (failure)
-			fail_msg("case %lu: %s", first_seed + i, failure);
+			fail_msg("case %lu: span at %" PRIu64 ": %s", first_seed + i, failed_at,
+				 failure);
 	}
 	fprintf(stderr,
 		"%lu cases; with losses %" PRIu64 " spans, %" PRIu64 " complete, %" PRIu64

@@ -321,6 +321,19 @@ static void starts_count_in_the_order_of_their_entries(void **state)
 	       "orphan aclprofRangeStop 1\n");
 }
 
+static void of_several_later_starts_the_first_counts(void **state)
+{
+	(void)state;
+	expect("10 7/7 start stamp=1\n"
+	       "12 7/8 start stamp=1 id=0\n"
+	       "14 7/9 start stamp=1 id=0\n"
+	       "16 7/9 stop id=0\n"
+	       "18 7/7 return start id=0\n",
+	       "start/end \"\" 12..14 7/8 superseded\n"
+	       "start/end \"\" 14..16 7/9 complete\n"
+	       "start/end \"\" 10..12 7/7 superseded\n");
+}
+
 static void a_start_that_never_returned_is_uncertain(void **state)
 {
 	(void)state;
@@ -650,6 +663,7 @@ int main(void)
 		cmocka_unit_test(a_second_start_supersedes_and_a_second_stop_is_an_orphan),
 		cmocka_unit_test(a_start_takes_effect_at_its_entry),
 		cmocka_unit_test(starts_count_in_the_order_of_their_entries),
+		cmocka_unit_test(of_several_later_starts_the_first_counts),
 		cmocka_unit_test(a_start_that_never_returned_is_uncertain),
 		cmocka_unit_test(a_stop_waits_no_longer_than_the_trace),
 		cmocka_unit_test(start_and_push_do_not_mix),

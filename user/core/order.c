@@ -103,7 +103,7 @@ static struct tie tie_of(const struct order *o, const struct order_key *k, size_
 
 	if (!w->seq)
 		return (struct tie){.thread = pos, .pos = (uint32_t)pos};
-	return (struct tie){(uint64_t)w->tgid << 32 | w->tid, w->seq, (uint32_t)pos};
+	return (struct tie){(uint64_t)w->tgid << 32 | w->tid, seq_of(w), (uint32_t)pos};
 }
 
 static int by_thread_pos(const void *a, const void *b)

@@ -109,8 +109,10 @@ void flight_leave(struct thread *t)
 
 	*(f->prev ? &f->prev->pending.next : &p->flight_first) = f->next;
 	*(f->next ? &f->next->pending.prev : &p->flight_last) = f->prev;
-	if (!p->flight_first)
-		map_free(&p->closed);
+	if (p->flight_first)
+		return;
+	map_free(&p->closed);
+	map_free(&p->closed_last);
 }
 
 void waiters_settle(struct range *r, struct proc *p)

@@ -24,19 +24,23 @@ void start_enter(struct range *r, struct thread *t, const struct event *ev, bool
 
 /*
  * A range ends that began after a start still in flight. Should that one return the same id, it
- * began before this range and was superseded by it: remember (start + 1) * 2, + 1 when several.
+ * began before this range and was superseded by it. So the first and the last such start of an id
+ * are remembered, as start + 1.
  */
 static void remember_closed(struct range *r, struct proc *p, const struct open_range *o)
 {
-	uint64_t val;
+	uint64_t at = o->o.start_ns + 1, first = map_get(&p->closed, o->id);
 
 	if (!p->flight_first || p->flight_first->pending.o.start_ns >= o->o.start_ns)
 		return;
-	val = map_get(&p->closed, o->id);
-	if ((!val && p->closed.n >= OPEN_IDS_MAX) || o->o.start_ns >= UINT64_MAX / 4)
+	if (!at || (!first && p->closed.n >= OPEN_IDS_MAX)) {
 		p->id_doubt++;
-	else
-		range_fail(r, map_set(&p->closed, o->id, val ? val | 1 : (o->o.start_ns + 1) << 1));
+		return;
+	}
+	if (!first || at < first)
+		range_fail(r, map_set(&p->closed, o->id, at));
+	if (at > map_get(&p->closed_last, o->id))
+		range_fail(r, map_set(&p->closed_last, o->id, at));
 }
 
 static bool same_ids(const struct open *a, uint32_t doubt, uint64_t gap, uint32_t doubt_then)
@@ -135,12 +139,15 @@ struct successor {
 static struct successor successor_of(const struct proc *p, const struct pending *f, uint32_t id)
 {
 	struct successor s = {.start_ns = UINT64_MAX};
-	uint64_t closed = map_get(&p->closed, id);
+	uint64_t first = map_get(&p->closed, id), last = map_get(&p->closed_last, id);
+	uint64_t self = f->o.start_ns + 1;
 	const struct open_range *o = open_find(p, id);
 
-	if (closed && (closed >> 1) - 1 > f->o.start_ns) {
-		s.start_ns = (closed >> 1) - 1;
-		s.proven = !(closed & 1) && f->o.gap == gap_now(p);
+	if (self && first > self) {
+		s.start_ns = first - 1;
+		s.proven = f->o.gap == gap_now(p);
+	} else if (self && last > self) {
+		s.start_ns = last - 1; /* there may have been others before */
 	} else if (o && o->o.start_ns > f->o.start_ns) {
 		s.start_ns = o->o.start_ns;
 		s.proven = !o->lost && f->o.gap == o->o.gap;

@@ -109,6 +109,7 @@ void proc_drop(struct range *r, struct proc *p)
 	categories_free(p);
 	map_free(&p->opens);
 	map_free(&p->closed);
+	map_free(&p->closed_last);
 	*(p->prev ? &p->prev->next : &r->first) = p->next;
 	*(p->next ? &p->next->prev : &r->last) = p->prev;
 	map_del(&r->procs, p->tgid);
