@@ -88,7 +88,7 @@ struct proc {
 	struct thread *flight_first, *flight_last;
 	uint64_t flight_no;
 	struct map categories; /* number -> struct text: names already told */
-	struct map closed;     /* id -> see calls.c; only while starts are in flight */
+	struct map closed, closed_last; /* see startstop.c; only while starts are in flight */
 	struct waiter *wait_first, **wait_end;
 	uint32_t n_wait;
 	uint32_t lost;	   /* highest gap seen in its records */
