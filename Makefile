@@ -57,7 +57,7 @@ SAN_OBJ  := $(PURE_SRC:%.c=$(O)/san/%.o) $(HARNESS_SRC:%.c=$(O)/san/%.o)
 UNIT_BIN := $(UNIT_SRC:tests/unit/%.c=$(O)/san/unit/%)
 SKEL := $(patsubst %,$(O)/gen/%.skel.h,$(foreach b,$(BPF),$(if $(wildcard bpf/$(b).bpf.c),$(b))))
 
-.PHONY: all demo test unit golden live bench fuzz targets install uninstall format check clean help deps
+.PHONY: all demo test unit golden golden-update live bench fuzz targets install uninstall format check clean help deps
 .DELETE_ON_ERROR:
 .SECONDARY:
 all: $(O)/acltap ## build $(O)/acltap
@@ -98,12 +98,22 @@ $(O)/san/unit/%: $(O)/san/tests/unit/%.o $(O)/san/libpure.a
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(SAN) -o $@ $^ -lcmocka $(LIBS_PURE) -lm
 
+$(O)/san/golden: $(O)/san/tests/golden/golden.o $(O)/san/libpure.a
+	$(call say,LINK,$@)
+	$(Q)$(CC) $(SAN) -o $@ $^ $(LIBS_PURE) -lm
+
+golden: deps $(O)/san/golden ## compare every output of every event script with what is expected
+	$(Q)O=$(O) scripts/run-tests.sh golden
+
+golden-update: $(O)/san/golden
+	$(Q)$(O)/san/golden --update tests/golden/*.ev
+
 unit: deps $(UNIT_BIN) ## build and run the unit tests (ASan, UBSan)
 	$(Q)O=$(O) scripts/run-tests.sh unit
 
 test: ## install what is missing, build, run every test that this machine can run
 	$(Q)scripts/deps.sh test
-	$(Q)$(MAKE) --no-print-directory O=$(O) all targets $(UNIT_BIN)
+	$(Q)$(MAKE) --no-print-directory O=$(O) all targets $(UNIT_BIN) $(O)/san/golden
 	$(Q)O=$(O) scripts/run-tests.sh unit golden live
 
 unit-bin: $(UNIT_BIN)

@@ -8,6 +8,7 @@
 #include <time.h>
 
 #include "core/entry.h"
+#include "sink/escape.h"
 #include "sink/ids.h"
 #include "sink/sink.h"
 #include "util/cleanup.h"
@@ -104,9 +105,9 @@ static uint64_t hash_of(const char *s, size_t n)
 }
 
 /* The entry of a name, or the one for all others; NULL: no memory. */
-static struct name *name_of(struct summary *s, const struct span *sp)
+static struct name *name_of(struct summary *s, const char *text, uint16_t len)
 {
-	uint64_t key = hash_of(sp->name, sp->name_len);
+	uint64_t key = hash_of(text, len);
 	struct name *n;
 
 	/* Names made to collide only lead to the next key, and to the others in the end. */
@@ -114,7 +115,7 @@ static struct name *name_of(struct summary *s, const struct span *sp)
 		n = ids_find(&s->names, key);
 		if (!n)
 			break;
-		if (n->len == sp->name_len && !memcmp(n->s, sp->name, n->len))
+		if (n->len == len && !memcmp(n->s, text, len))
 			return n;
 	}
 	if (n || s->names.count >= SUMMARY_NAMES)
@@ -122,11 +123,11 @@ static struct name *name_of(struct summary *s, const struct span *sp)
 	n = ids_get(&s->names, key);
 	if (!n)
 		return NULL;
-	n->s = malloc((size_t)sp->name_len + 1);
+	n->s = malloc((size_t)len + 1);
 	if (!n->s)
 		return NULL;
-	memcpy(n->s, sp->name, sp->name_len);
-	n->len = sp->name_len;
+	memcpy(n->s, text, len);
+	n->len = len;
 	return n;
 }
 
@@ -141,7 +142,10 @@ static int summary_span(void *ctx, const struct span *sp)
 		s->totals.statuses[sp->status]++;
 	if (sp->status != SPAN_COMPLETE)
 		return 0;
-	n = name_of(s, sp);
+	if (sp->unreadable)
+		n = name_of(s, UNREADABLE_TEXT, sizeof(UNREADABLE_TEXT) - 1);
+	else
+		n = name_of(s, sp->name_len ? sp->name : "", sp->name_len);
 	if (!n)
 		return -ENOMEM;
 	n->count++;
@@ -362,7 +366,8 @@ static void print_name(FILE *f, const struct name *n)
 	char total[UNIT_MAX], count[UNIT_MAX], safe[NAME_SHOWN];
 
 	fprintf(f, "  %12s %12sx  %s\n", unit_fmt_duration(total, n->total_ns),
-		unit_fmt_count(count, n->count), log_safe(n->s, n->len, safe, sizeof(safe)));
+		unit_fmt_count(count, n->count),
+		n->len ? log_safe(n->s, n->len, safe, sizeof(safe)) : "(no name)");
 }
 
 static void print_names(const struct summary *s, FILE *f)
@@ -395,7 +400,7 @@ static void print_null_stamps(const struct summary *s, FILE *f)
 		if (p && *p->name)
 			log_safe(p->name, strlen(p->name), name, sizeof(name));
 		print_count(f, c->n, "create_stamp call", "create_stamp calls");
-		fprintf(f, " returned NULL: msproftx is off in PID %" PRIu64 "%s%s%s,\n", c->key,
+		fprintf(f, " returned NULL: msproftx is off in PID %" PRIu64 "%s%s%s\n", c->key,
 			*name ? " (" : "", name, *name ? ")" : "");
 		fputs("hint: start it with 'msprof --msproftx=on' or aclprofStart with mask 0x80\n",
 		      f);
