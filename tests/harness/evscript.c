@@ -2,71 +2,13 @@
 #include "harness/evscript.h"
 
 #include <errno.h>
-#include <stdbool.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "core/entry.h"
-#include "harness/kernelsim.h"
+#include "harness/evparse.h"
 #include "probe_config.h"
-#include "wire.h"
-
-#define TEXT_MAX (UINT16_MAX - sizeof(struct wire))
-
-/* Names of values; the order is that of key_names. */
-enum key {
-	K_STAMP,
-	K_ID,
-	K_LEN,
-	K_STREAM,
-	K_NUMBER,
-	K_TYPE,
-	K_VALUE,
-	K_SIZE,
-	K_RET,
-	K_AT,
-	K_PTR,
-	K_CHILD,
-	K_REAL,
-	K_BOOT,
-	K_COUNT,
-	K_FROM,
-	K_CALLS,
-	K_LOST,
-	K_LOST_RETURNS,
-	K_KIND,
-	K_FUNC,
-	K_SEQ,
-	K_GAP,
-	K_DEPTH,
-	K_MIN_DEPTH,
-	K_ARG0,
-	K_ARG1,
-	K_FLAGS,
-	K_MSG_LEN,
-	N_KEYS
-};
-
-static const char *const key_names[N_KEYS] = {
-	"stamp",     "id",   "len",	     "stream", "number",  "type", "value", "size",
-	"ret",	     "at",   "ptr",	     "child",  "real",	  "boot", "count", "from",
-	"calls",     "lost", "lost_returns", "kind",   "func",	  "seq",  "gap",   "depth",
-	"min_depth", "arg0", "arg1",	     "flags",  "msg_len",
-};
-
-static const struct {
-	const char *name;
-	uint16_t flag;
-} flag_names[] = {
-	{"unreadable", WIRE_F_UNREADABLE},
-	{"cut", WIRE_F_CUT},
-	{"nostate", WIRE_F_NO_STATE},
-	{"noid", WIRE_F_NO_ID},
-	{"last", WIRE_F_LAST},
-	{"returns", WIRE_F_RETURNS},
-};
 
 static const struct {
 	const char *name, *symbol;
@@ -103,250 +45,15 @@ static const char *const fact_names[] = {
 	[FACT_OPTION] = "option",
 };
 
-/* A piece of the script. */
-struct word {
-	const char *s;
-	size_t n;
-};
-
-/* One line, taken apart. */
-struct line {
-	uint64_t time_ns;
-	uint32_t tgid, tid;
-	bool lost, has_text;
-	uint16_t flags;
-	uint64_t value[N_KEYS];
-	bool has[N_KEYS];
-	size_t text_len;
-};
-
-struct script {
-	int (*push)(void *ctx, const void *rec, size_t sz);
-	void *ctx;
-	const char *pos, *end; /* of the line */
-	const char *why;       /* what is wrong with it */
-	uint64_t time_ns;
-	struct line line;
-	struct kernelsim kernel;
-	struct {
-		struct wire w;
-		char text[TEXT_MAX];
-	} rec;
-};
-
-static int bad(struct script *s, const char *why)
-{
-	s->why = why;
-	return -EINVAL;
-}
-
-/* ---- Words -------------------------------------------------------------------------------- */
-
-static bool is(struct word w, const char *name)
-{
-	return strlen(name) == w.n && !memcmp(w.s, name, w.n);
-}
-
-/* The next word of the line up to a blank, '=' or quote; empty at the end. */
-static struct word next_word(struct script *s)
-{
-	struct word w;
-
-	while (s->pos < s->end && (*s->pos == ' ' || *s->pos == '\t' || *s->pos == '\r'))
-		s->pos++;
-	w.s = s->pos;
-	if (s->pos < s->end && *s->pos == '#')
-		s->pos = s->end;
-	else
-		while (s->pos < s->end && !memchr(" \t\r=\"", *s->pos, 5))
-			s->pos++;
-	w.n = *w.s == '#' && w.s < s->end ? 0 : (size_t)(s->pos - w.s);
-	return w;
-}
-
-static int digit_of(char c)
-{
-	if (c >= '0' && c <= '9')
-		return c - '0';
-	c |= 0x20;
-	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : 99;
-}
-
-static bool number(struct word w, uint64_t *out)
-{
-	bool minus = w.n && *w.s == '-';
-	int base = 10;
-	uint64_t v = 0;
-
-	w.s += minus;
-	w.n -= minus;
-	if (w.n > 2 && w.s[0] == '0' && w.s[1] == 'x') {
-		base = 16;
-		w.s += 2;
-		w.n -= 2;
-	}
-	if (!w.n)
-		return false;
-	for (size_t i = 0; i < w.n; i++) {
-		int d = digit_of(w.s[i]);
-
-		if (d >= base || v > (UINT64_MAX - (uint64_t)d) / (uint64_t)base)
-			return false;
-		v = v * (uint64_t)base + (uint64_t)d;
-	}
-	*out = minus ? 0 - v : v;
-	return true;
-}
-
-static bool unescape(struct script *s, char *c)
-{
-	int hi, lo;
-
-	switch (*s->pos++) {
-	case 'n':
-		*c = '\n';
-		return true;
-	case 'r':
-		*c = '\r';
-		return true;
-	case 't':
-		*c = '\t';
-		return true;
-	case '0':
-		*c = 0;
-		return true;
-	case '"':
-	case '\\':
-		*c = s->pos[-1];
-		return true;
-	case 'x':
-		if (s->end - s->pos < 2)
-			return false;
-		hi = digit_of(*s->pos++);
-		lo = digit_of(*s->pos++);
-		*c = (char)(hi << 4 | lo);
-		return hi < 16 && lo < 16;
-	default:
-		return false;
-	}
-}
-
-static int quoted(struct script *s)
-{
-	size_t n = 0;
-
-	for (s->pos++; s->pos < s->end && *s->pos != '"';) {
-		char c = *s->pos++;
-
-		if (n == TEXT_MAX)
-			return bad(s, "text too long");
-		if (c == '\\' && (s->pos == s->end || !unescape(s, &c)))
-			return bad(s, "bad escape");
-		s->rec.text[n++] = c;
-	}
-	if (s->pos == s->end)
-		return bad(s, "text does not end");
-	s->pos++;
-	s->line.text_len = n;
-	s->line.has_text = true;
-	return 0;
-}
-
-/* ---- A line ------------------------------------------------------------------------------- */
-
-static int parse_value(struct script *s, struct word name)
-{
-	struct word w;
-
-	s->pos++; /* = */
-	for (int k = 0; k < N_KEYS; k++) {
-		if (!is(name, key_names[k]))
-			continue;
-		w = next_word(s);
-		if (!number(w, &s->line.value[k]))
-			return bad(s, "not a number");
-		s->line.has[k] = true;
-		return 0;
-	}
-	return bad(s, "unknown key");
-}
-
-static int parse_rest(struct script *s)
-{
-	for (;;) {
-		struct word w = next_word(s);
-		bool known = false;
-		int err = 0;
-
-		if (s->pos < s->end && *s->pos == '=') {
-			err = parse_value(s, w);
-		} else if (w.n) {
-			for (size_t i = 0; i < sizeof(flag_names) / sizeof(*flag_names); i++) {
-				if (!is(w, flag_names[i].name))
-					continue;
-				s->line.flags |= flag_names[i].flag;
-				known = true;
-			}
-			err = known ? 0 : bad(s, "unknown word");
-		} else if (s->pos < s->end && *s->pos == '"') {
-			err = quoted(s);
-		} else {
-			return 0;
-		}
-		if (err)
-			return err;
-	}
-}
-
-static int parse_thread(struct script *s, struct word w)
-{
-	const char *slash = w.n ? memchr(w.s, '/', w.n) : NULL;
-	uint64_t tgid, tid;
-
-	if (is(w, "-"))
-		return 0;
-	if (!slash)
-		slash = w.s + w.n;
-	if (!number((struct word){w.s, (size_t)(slash - w.s)}, &tgid) || tgid > UINT32_MAX)
-		return bad(s, "not a process id");
-	tid = tgid;
-	if (slash < w.s + w.n &&
-	    !number((struct word){slash + 1, (size_t)(w.s + w.n - slash) - 1}, &tid))
-		return bad(s, "not a thread id");
-	s->line.tgid = (uint32_t)tgid;
-	s->line.tid = (uint32_t)tid;
-	return 0;
-}
-
-static int parse_start(struct script *s, struct word *verb)
-{
-	struct word w = next_word(s);
-	bool plus = w.n && *w.s == '+';
-	int err;
-
-	s->line = (struct line){0};
-	if (!number((struct word){w.s + plus, w.n - plus}, &s->line.time_ns))
-		return bad(s, "not a time");
-	s->line.time_ns += plus ? s->time_ns : 0;
-	s->time_ns = s->line.time_ns;
-	err = parse_thread(s, next_word(s));
-	*verb = next_word(s);
-	if (!err && is(*verb, "lost")) {
-		s->line.lost = true;
-		*verb = next_word(s);
-	}
-	return err;
-}
-
 static const struct entry *function(struct word w)
 {
 	for (size_t i = 0; i < sizeof(short_names) / sizeof(*short_names); i++)
-		if (is(w, short_names[i].name))
+		if (ev_is(w, short_names[i].name))
 			return entry_by_symbol(short_names[i].symbol);
 	for (size_t i = 0; i < entry_count(); i++) {
 		const struct entry *e = entry_get((unsigned int)i);
 
-		if (is(w, e->symbol) || (*e->python && is(w, e->python)))
+		if (ev_is(w, e->symbol) || (*e->python && ev_is(w, e->python)))
 			return e;
 	}
 	return NULL;
@@ -515,9 +222,9 @@ static int run_counts(struct script *s, bool totals)
 static int fact(struct script *s, struct word name)
 {
 	for (uint32_t i = 1; i < sizeof(fact_names) / sizeof(*fact_names); i++)
-		if (is(name, fact_names[i]))
+		if (ev_is(name, fact_names[i]))
 			s->rec.w.arg1 = i;
-	return s->rec.w.arg1 ? 0 : bad(s, "unknown fact");
+	return s->rec.w.arg1 ? 0 : ev_bad(s, "unknown fact");
 }
 
 /* Everything but calls. of: the word behind the verb, where the kind has one. */
@@ -530,7 +237,7 @@ static int run_kind(struct script *s, uint8_t kind, struct word of)
 	int err;
 
 	if ((kind == WIRE_RETURN || kind == WIRE_LOSS || kind == WIRE_COUNT) && !e)
-		return bad(s, "unknown function");
+		return ev_bad(s, "unknown function");
 	if (kind == WIRE_RETURN)
 		return emit_return(s, e);
 	head(s, kind, e ? e->func : 0);
@@ -563,34 +270,34 @@ static int run_verb(struct script *s, struct word verb)
 	for (size_t i = 0; i < sizeof(verb_kinds) / sizeof(*verb_kinds); i++) {
 		uint8_t kind = verb_kinds[i].kind;
 
-		if (!is(verb, verb_kinds[i].name))
+		if (!ev_is(verb, verb_kinds[i].name))
 			continue;
 		if (kind == WIRE_RETURN || kind == WIRE_LOSS || kind == WIRE_COUNT ||
 		    kind == WIRE_FACT)
-			of = next_word(s);
-		err = parse_rest(s);
+			of = ev_word(s);
+		err = ev_rest(s);
 		return err ? err : run_kind(s, kind, of);
 	}
-	err = parse_rest(s);
+	err = ev_rest(s);
 	if (err)
 		return err;
-	if (is(verb, "counts") || is(verb, "losses"))
-		return run_counts(s, is(verb, "counts"));
-	if (is(verb, "raw"))
+	if (ev_is(verb, "counts") || ev_is(verb, "losses"))
+		return run_counts(s, ev_is(verb, "counts"));
+	if (ev_is(verb, "raw"))
 		return s->push(s->ctx, s->rec.text, s->line.text_len);
-	return e ? run_call(s, e) : bad(s, "unknown verb");
+	return e ? run_call(s, e) : ev_bad(s, "unknown verb");
 }
 
 static int run_line(struct script *s)
 {
 	const char *start = s->pos;
-	struct word verb, first = next_word(s);
+	struct word verb, first = ev_word(s);
 	int err;
 
 	if (!first.n && s->pos == s->end)
 		return 0;
 	s->pos = start;
-	err = parse_start(s, &verb);
+	err = ev_start(s, &verb);
 	return err ? err : run_verb(s, verb);
 }
 

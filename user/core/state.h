@@ -87,7 +87,7 @@ struct proc {
 	struct open_range *open_first, *open_last; /* in order of opening */
 	struct thread *flight_first, *flight_last;
 	uint64_t flight_no;
-	struct map categories; /* number -> struct text: names already told */
+	struct map categories;		/* number -> struct text: names already told */
 	struct map closed, closed_last; /* see startstop.c; only while starts are in flight */
 	struct waiter *wait_first, **wait_end;
 	uint32_t n_wait;
