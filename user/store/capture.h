@@ -52,9 +52,9 @@ int capread_open(const char *path, struct capread **out);
 /* The next record: 1 and *rec, *sz (valid until the next call); 0 at the end; -errno. */
 int capread_next(struct capread *r, const void **rec, size_t *sz);
 enum capread_end capread_ended(const struct capread *r); /* after capread_next() gave 0 */
-uint64_t capread_offset(const struct capread *r);        /* bytes read, for progress */
+uint64_t capread_offset(const struct capread *r);	 /* bytes read, for progress */
 uint64_t capread_size(const struct capread *r);
-uint64_t capread_last_ns(const struct capread *r);       /* newest time_ns seen */
+uint64_t capread_last_ns(const struct capread *r); /* newest time_ns seen */
 void capread_close(struct capread *r);
 
 #endif
