@@ -231,7 +231,7 @@ static void do_exec(struct range *r, struct proc *p, const struct event *ev)
 
 	do_thread_exit(r, ev);
 	proc_end(r, p, &end);
-	stamps_free(p);
+	stamps_free(r, p);
 	categories_free(p);
 	p->base_gap = gap_now(p);
 	p->limited = 0;

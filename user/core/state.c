@@ -105,7 +105,7 @@ void proc_drop(struct range *r, struct proc *p)
 		p->wait_first = w->next;
 		free(w);
 	}
-	stamps_free(p);
+	stamps_free(r, p);
 	categories_free(p);
 	map_free(&p->opens);
 	map_free(&p->closed);
@@ -125,7 +125,7 @@ struct stamp *stamp_get(struct range *r, struct proc *p, uint64_t addr, bool cre
 
 	if (s || !create)
 		return s;
-	if (p->stamps.n >= STAMPS_MAX) {
+	if (p->stamps.n >= STAMPS_MAX || r->n_stamps >= ALL_STAMPS_MAX) {
 		p->stamps_full = true;
 		return NULL;
 	}
@@ -137,6 +137,7 @@ struct stamp *stamp_get(struct range *r, struct proc *p, uint64_t addr, bool cre
 		return NULL;
 	}
 	s->base_gap = p->base_gap;
+	r->n_stamps++;
 	return s;
 }
 
@@ -154,7 +155,7 @@ void stamp_copy(struct stamp *dst, const struct stamp *src)
 	text_get(dst->text);
 }
 
-void stamps_free(struct proc *p)
+void stamps_free(struct range *r, struct proc *p)
 {
 	uint64_t key, val;
 	size_t pos = 0;
@@ -165,6 +166,7 @@ void stamps_free(struct proc *p)
 		text_put(s->text);
 		free(s);
 	}
+	r->n_stamps -= p->stamps.n;
 	map_free(&p->stamps);
 	p->stamps_full = false;
 }

@@ -7,12 +7,13 @@
 #include "core/stack.h"
 #include "util/map.h"
 
-#define STAMPS_MAX 65536     /* a process */
-#define OPEN_IDS_MAX 65536   /* a process */
-#define OPEN_MAX 1000000     /* in all */
-#define CATEGORIES_MAX 65536 /* names remembered a process; further ones are told each time */
-#define WAITERS_MAX 4096     /* stops of a process that wait for starts in flight */
-#define PROCS_MAX 262144     /* at the same time; garbage only, the kernel side holds fewer */
+#define STAMPS_MAX 65536	  /* a process */
+#define ALL_STAMPS_MAX (1u << 22) /* in all: forked children have copies */
+#define OPEN_IDS_MAX 65536	  /* a process */
+#define OPEN_MAX 1000000	  /* in all */
+#define CATEGORIES_MAX 65536	  /* names remembered a process; further ones are told each time */
+#define WAITERS_MAX 4096	  /* stops of a process that wait for starts in flight */
+#define PROCS_MAX 262144	  /* at the same time; garbage only, the kernel side holds fewer */
 #define THREADS_MAX 1048576
 
 /* No loss count ever equals it: what was set under it proves nothing. */
@@ -106,7 +107,7 @@ struct range {
 	struct counts *counts;
 	int err; /* first error, sticky */
 	uint64_t last_id;
-	size_t n_open;
+	size_t n_open, n_stamps;
 	struct map procs, threads;
 	struct proc *first, *last; /* in order of appearance */
 	struct thread *recent;
@@ -144,7 +145,7 @@ void proc_drop(struct range *r, struct proc *p);
 
 /* The state of the stamp, or NULL: never set (or, creating, no memory, or too many). */
 struct stamp *stamp_get(struct range *r, struct proc *p, uint64_t addr, bool create);
-void stamps_free(struct proc *p);
+void stamps_free(struct range *r, struct proc *p);
 void categories_free(struct proc *p);
 void stamp_clear(struct stamp *s, uint64_t base_gap);
 /* dst = src with its own reference to the text. */

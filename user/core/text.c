@@ -10,12 +10,13 @@ struct text *text_new(const void *bytes, size_t len, bool unreadable, bool cut)
 
 	if (len > UINT16_MAX)
 		len = UINT16_MAX;
-	t = malloc(sizeof(*t) + len);
+	t = malloc(sizeof(*t) + len + 1);
 	if (!t)
 		return NULL;
 	*t = (struct text){.refs = 1, .len = len, .unreadable = unreadable, .cut = cut};
 	if (len)
 		memcpy(t->bytes, bytes, len);
+	t->bytes[len] = 0;
 	return t;
 }
 

@@ -12,7 +12,7 @@ struct text {
 	uint16_t len;
 	bool unreadable; /* the message could not be read (whole) */
 	bool cut;	 /* the message was longer */
-	char bytes[];	 /* len of them, not terminated */
+	char bytes[];	 /* len of them, and a NUL */
 };
 
 /* One reference; NULL when out of memory. len is at most 65,535. */

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/text.h"
+
 /* Processes with facts at the same time; garbage only, the kernel side holds fewer. */
 #define TRACKS_MAX 262144
 
@@ -12,8 +14,8 @@ struct track {
 	struct track *prev, *next; /* in order of appearance */
 	uint32_t pid, nspid, ppid;
 	int32_t rank;
-	char *name, *cmdline, *exe; /* NULL = unknown */
-	bool dirty;		    /* new, or changed since it was announced */
+	struct text *name, *cmdline, *exe; /* NULL = unknown; children share them */
+	bool dirty;			   /* new, or changed since it was announced */
 };
 
 void tracks_init(struct tracks *t, const struct tracks_next *next)
@@ -51,9 +53,9 @@ static void track_drop(struct tracks *t, struct track *p)
 	*(p->prev ? &p->prev->next : &t->first) = p->next;
 	*(p->next ? &p->next->prev : &t->last) = p->prev;
 	map_del(&t->procs, p->pid);
-	free(p->name);
-	free(p->cmdline);
-	free(p->exe);
+	text_put(p->name);
+	text_put(p->cmdline);
+	text_put(p->exe);
 	free(p);
 }
 
@@ -62,39 +64,37 @@ void tracks_free(struct tracks *t)
 	while (t->first)
 		track_drop(t, t->first);
 	map_free(&t->procs);
-	free(t->host);
-	free(t->version);
+	text_put(t->host);
+	text_put(t->version);
 	*t = (struct tracks){0};
 }
 
 /* ---- Texts -------------------------------------------------------------------------------- */
 
 /* Replaces *at by n bytes up to the first NUL. *changed is set when it was another text. */
-static int set_text(char **at, const char *s, size_t n, bool *changed)
+static int set_text(struct text **at, const char *s, size_t n, bool *changed)
 {
-	char *copy;
+	struct text *text;
 
 	n = strnlen(s, n);
-	if (*at ? strlen(*at) == n && !memcmp(*at, s, n) : !n)
+	if (*at ? text_same(*at, s, n, false, false) : !n)
 		return 0;
-	copy = strndup(s, n);
-	if (!copy)
+	text = text_new(s, n, false, false);
+	if (!text)
 		return -ENOMEM;
-	free(*at);
-	*at = copy;
+	text_put(*at);
+	*at = text;
 	*changed = true;
 	return 0;
 }
 
-static int copy_text(char **at, const char *s)
+static const char *text_or_empty(const struct text *t)
 {
-	bool changed;
-
-	return set_text(at, s ? s : "", s ? strlen(s) : 0, &changed);
+	return t ? t->bytes : "";
 }
 
 /* Arguments end with NUL each; shown with blanks between them. */
-static int set_cmdline(char **at, const char *s, size_t n, bool *changed)
+static int set_cmdline(struct text **at, const char *s, size_t n, bool *changed)
 {
 	char *copy;
 	int err;
@@ -158,8 +158,8 @@ void tracks_clock(struct tracks *t, const struct event *ev)
 struct trace_meta tracks_meta(const struct tracks *t)
 {
 	return (struct trace_meta){
-		.host = t->host ? t->host : "",
-		.version = t->version ? t->version : "",
+		.host = text_or_empty(t->host),
+		.version = text_or_empty(t->version),
 		.first = t->first_clock,
 		.last = t->last_clock,
 	};
@@ -174,9 +174,9 @@ static int announce(struct tracks *t, struct track *p)
 		.nspid = p->nspid,
 		.ppid = p->ppid,
 		.rank = p->rank,
-		.name = p->name ? p->name : "",
-		.cmdline = p->cmdline ? p->cmdline : "",
-		.exe = p->exe ? p->exe : "",
+		.name = text_or_empty(p->name),
+		.cmdline = text_or_empty(p->cmdline),
+		.exe = text_or_empty(p->exe),
 	};
 
 	p->dirty = false;
@@ -273,12 +273,11 @@ static int forked(struct tracks *t, const struct event *ev)
 	if (err || !parent)
 		return err;
 	p->rank = parent->rank;
-	err = copy_text(&p->cmdline, parent->cmdline);
-	if (!err)
-		err = copy_text(&p->exe, parent->exe);
-	if (!err && !p->name)
-		err = copy_text(&p->name, parent->name);
-	return err;
+	p->cmdline = text_get(parent->cmdline);
+	p->exe = text_get(parent->exe);
+	if (!p->name)
+		p->name = text_get(parent->name);
+	return 0;
 }
 
 static int executed(struct tracks *t, const struct event *ev)
@@ -290,9 +289,9 @@ static int executed(struct tracks *t, const struct event *ev)
 	if (!p)
 		return err;
 	p->dirty = true;
-	free(p->cmdline);
+	text_put(p->cmdline);
 	p->cmdline = NULL;
-	free(p->exe);
+	text_put(p->exe);
 	p->exe = NULL;
 	return set_text(&p->name, ev->msg, ev->w->msg_len, &p->dirty);
 }

@@ -18,13 +18,14 @@ struct tracks_next {
 };
 
 struct track;
+struct text;
 
 struct tracks {
 	struct tracks_next next;
 	struct map procs;     /* tgid -> struct track */
 	struct track *recent; /* announced, unchanged */
 	struct track *first, *last;
-	char *host, *version; /* NULL = unknown */
+	struct text *host, *version; /* NULL = unknown */
 	struct clock_triple first_clock, last_clock;
 	bool has_clock;
 };
