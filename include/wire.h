@@ -68,10 +68,10 @@ struct wire {
 	__u16 len;       /* this record with its message, in bytes */
 	__u8 kind;       /* enum wire_kind */
 	__u8 func;       /* row number in entrypoints.def, where it applies */
-	__u32 seq;       /* running number of the thread's records, lost ones counted, from 1 */
+	__u32 seq;       /* number of the thread's call, from 1, lost ones counted; 0 = unknown */
 	__u32 gap;       /* records of this process lost so far */
 	__u16 depth;     /* push depth of the thread before this call; 65535: that or more */
-	__u16 min_depth; /* lowest depth since the thread's last delivered record, before this call */
+	__u16 min_depth; /* lowest depth since the thread's last delivered call, before this call */
 	__u64 arg0;      /* stamp, range id, category or return value, as the table row says */
 	__u32 arg1;      /* message length as passed, category, payload type or range id */
 	__u16 flags;     /* enum wire_flag */

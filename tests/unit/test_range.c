@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/entry.h"
 #include "core/state.h"
 
 /* ---- Messages and stamps ------------------------------------------------------------------ */
@@ -638,6 +639,65 @@ static void stamps_and_ids_have_limits(void **state)
 	free(expected.text);
 }
 
+struct tallied {
+	uint64_t spans, complete, limit, others;
+};
+
+static int tally_span(void *ctx, const struct span *sp)
+{
+	struct tallied *n = ctx;
+
+	n->spans++;
+	n->complete += sp->status == SPAN_COMPLETE;
+	return 0;
+}
+
+static int tally_tally(void *ctx, const struct tally *t)
+{
+	struct tallied *n = ctx;
+
+	*(t->kind == TALLY_LIMIT ? &n->limit : &n->others) += t->kind == TALLY_CALL ? 0 : t->count;
+	return 0;
+}
+
+static void all_open_spans_together_have_a_limit(void **state)
+{
+	const unsigned int threads = 256, pushes = 4000, all = threads * pushes;
+	struct tallied n = {0};
+	const struct consumer next = {.ctx = &n, .span = tally_span, .tally = tally_tally};
+	const struct pipeline_config cfg = {0};
+	struct pipeline *p;
+
+	(void)state;
+	assert_ok(pipeline_new(&cfg, &next, &p));
+	for (unsigned int i = 0; i < 2 * all; i++) {
+		unsigned int depth = i < all ? i / threads : pushes - (i - all) / threads;
+		const struct wire w = {
+			.time_ns = i / 2,
+			.tgid = 7,
+			.tid = 100 + i % threads,
+			.len = sizeof(w),
+			.kind = WIRE_CALL,
+			.func = entry_by_symbol(i < all ? "aclprofPush" : "aclprofPop")->func,
+			.seq = 1 + i / threads,
+			.depth = (__u16)depth,
+			.min_depth = (__u16)depth,
+		};
+		const struct wire mark = {
+			.time_ns = i / 2, .len = sizeof(w), .kind = WIRE_WATERMARK};
+
+		assert_ok(pipeline_push(p, &w, sizeof(w)));
+		if (i % 65536 == 0)
+			assert_ok(pipeline_push(p, &mark, sizeof(mark)));
+	}
+	assert_ok(pipeline_finish(p, true));
+	pipeline_free(p);
+	assert_int_equal(n.spans, all);
+	assert_int_equal(n.complete, OPEN_MAX);
+	assert_int_equal(n.limit, all - OPEN_MAX);
+	assert_int_equal(n.others, 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -681,6 +741,7 @@ int main(void)
 		cmocka_unit_test(a_capture_can_say_that_it_has_returns),
 		cmocka_unit_test(the_stack_has_a_limit),
 		cmocka_unit_test(stamps_and_ids_have_limits),
+		cmocka_unit_test(all_open_spans_together_have_a_limit),
 	};
 
 	return RUN(tests);
