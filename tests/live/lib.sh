@@ -158,6 +158,7 @@ release() {
 
 # Starts acltap in the background and waits until it traces; sets tracer.
 start_tracer() {	# arguments of acltap
+	: >"$tmp/stderr"	# else the line of an earlier run would be found
 	"$ACLTAP" "$@" >"$tmp/stdout" 2>"$tmp/stderr" </dev/null &
 	tracer=$!
 	background+=("$tracer")

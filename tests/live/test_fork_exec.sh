@@ -29,7 +29,7 @@ rm -f "$tmp/go"
 mkfifo "$tmp/go" || exit 1
 ACLTAP_WAIT=$tmp/go start sh -c '"$0" 20; exit $?' "$T/threads"
 target=$pid
-wait_for "$LIMIT" test -s "/proc/$target/task/$target/children" || die "no child"
+wait_for "$LIMIT" grep -q . "/proc/$target/task/$target/children" || die "no child"
 attach_and_run -o "$tmp/living.ndjson"
 assert_eq "attached to the parent of a running child: status" "$status/$target_status" 0/0
 compare_truth "attached to the parent of a running child: its events" "$tmp/living.ndjson"

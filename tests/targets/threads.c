@@ -5,7 +5,6 @@
  * usage: threads [ROUNDS=50]; ACLTAP_TRUTH=FILE
  */
 #include <pthread.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "truth.h"
@@ -21,20 +20,19 @@ static void one_round(unsigned int me)
 {
 	static const char *const level[NESTING] = {"step",   "forward", "layer",
 						   "matmul", "tile",	"copy"};
+	static const char *const hand[THREADS] = {"hand 0", "hand 1", "hand 2", "hand 3"};
+	static const char *const over[THREADS] = {"over 0", "over 1", "over 2", "over 3"};
 	struct truth nested[NESTING];
 	struct truth *from = handed[(me + THREADS - 1) % THREADS];
-	char name[32];
 
 	for (int i = 0; i < NESTING; i++) {
 		nested[i] = truth_push(level[i]);
 		if (i == 1) {
-			snprintf(name, sizeof(name), "hand %u", me);
-			handed[me][0] = truth_start(name);
+			handed[me][0] = truth_start(hand[me]);
 		}
 	}
 	truth_mark("bottom");
-	snprintf(name, sizeof(name), "over %u", me);
-	handed[me][1] = truth_start(name);
+	handed[me][1] = truth_start(over[me]);
 	pthread_barrier_wait(&barrier);
 	truth_stop(&from[0]);
 	for (int i = NESTING - 1; i >= 0; i--)

@@ -24,7 +24,7 @@ struct truth_call {
 /* A mark, or a range from its start call on. */
 struct truth {
 	const char *kind; /* "marker", "push/pop", "start/end", "marker_ex" */
-	const void *name;
+	const void *name; /* not copied: must live until the row is written */
 	size_t len;
 	unsigned int depth; /* open pushes of the start thread */
 	struct truth_call start;
