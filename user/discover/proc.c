@@ -6,94 +6,28 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <linux/openat2.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
-#include "discover/maps.h"
+#include "discover/procread.h"
 #include "util/cleanup.h"
 #include "util/unit.h"
 
-#define MAPS_LIMIT (64u << 20) /* of a text that the target can make as long as it likes */
-
-static int open_proc(pid_t pid, const char *name)
-{
-	char path[64];
-	int fd;
-
-	snprintf(path, sizeof(path), "/proc/%d/%s", pid, name);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0)
-		return errno == ENOENT ? -ESRCH : -errno;
-	return fd;
-}
-
-static ssize_t read_fd(int fd, char *buf, size_t sz)
-{
-	size_t len = 0;
-
-	while (len < sz) {
-		ssize_t n = read(fd, buf + len, sz - len);
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0)
-			return -errno;
-		if (!n)
-			break;
-		len += (size_t)n;
-	}
-	return (ssize_t)len;
-}
-
-static ssize_t read_proc(pid_t pid, const char *name, char *buf, size_t sz)
-{
-	_fd_ int fd = open_proc(pid, name);
-
-	return fd < 0 ? fd : read_fd(fd, buf, sz);
-}
-
-/* A whole text of unknown length, terminated; to be freed. */
-static int read_whole(pid_t pid, const char *name, char **text, size_t *len)
-{
-	_fd_ int fd = open_proc(pid, name);
-	_free_ char *buf = NULL;
-	size_t cap = 64 << 10, n = 0;
-	ssize_t got;
-
-	if (fd < 0)
-		return fd;
-	for (;;) {
-		char *p = realloc(buf, cap + 1);
-
-		if (!p)
-			return -ENOMEM;
-		buf = p;
-		got = read_fd(fd, buf + n, cap - n);
-		if (got < 0)
-			return (int)got;
-		n += (size_t)got;
-		if (n < cap || cap >= MAPS_LIMIT)
-			break;
-		cap *= 2;
-	}
-	buf[n] = '\0';
-	*len = n;
-	*text = take_ptr(buf);
-	return 0;
-}
-
 ssize_t proc_comm(pid_t pid, char *buf, size_t sz)
 {
-	ssize_t n = read_proc(pid, "comm", buf, sz);
+	ssize_t n = procread(pid, "comm", buf, sz);
 
 	return n > 0 && buf[n - 1] == '\n' ? n - 1 : n;
 }
 
 ssize_t proc_cmdline(pid_t pid, char *buf, size_t sz)
 {
-	return read_proc(pid, "cmdline", buf, sz);
+	return procread(pid, "cmdline", buf, sz);
 }
 
 ssize_t proc_exe(pid_t pid, char *buf, size_t sz)
@@ -108,7 +42,23 @@ ssize_t proc_exe(pid_t pid, char *buf, size_t sz)
 
 int proc_open_exe(pid_t pid)
 {
-	return open_proc(pid, "exe");
+	return procread_open(pid, "exe");
+}
+
+int proc_open_in_root(pid_t pid, const char *path)
+{
+	struct open_how how = { .flags = O_RDONLY | O_CLOEXEC | O_NONBLOCK,
+				.resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS };
+	char name[64];
+	_fd_ int root = -1;
+	long fd;
+
+	snprintf(name, sizeof(name), "/proc/%d/root", pid);
+	root = open(name, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (root < 0)
+		return -errno;
+	fd = syscall(__NR_openat2, root, path, &how, sizeof(how));
+	return fd < 0 ? -errno : (int)fd;
 }
 
 /*
@@ -118,7 +68,7 @@ int proc_open_exe(pid_t pid)
 static int stat_field(pid_t pid, int field, char *state, uint64_t *value)
 {
 	char buf[4096], *p;
-	ssize_t n = read_proc(pid, "stat", buf, sizeof(buf) - 1);
+	ssize_t n = procread(pid, "stat", buf, sizeof(buf) - 1);
 
 	if (n < 0)
 		return (int)n;
@@ -159,7 +109,7 @@ static int status_line(pid_t pid, const char *key, char *buf, size_t sz)
 {
 	char text[8192], *p;
 	size_t len = strlen(key);
-	ssize_t n = read_proc(pid, "status", text, sizeof(text) - 1);
+	ssize_t n = procread(pid, "status", text, sizeof(text) - 1);
 
 	if (n < 0)
 		return (int)n;
@@ -212,13 +162,41 @@ int proc_tgid(pid_t tid, pid_t *tgid)
 	return err;
 }
 
+int proc_seccomp(pid_t pid, int *mode)
+{
+	char line[32];
+	int err = status_line(pid, "Seccomp", line, sizeof(line));
+
+	if (!err)
+		*mode = atoi(line);
+	return err;
+}
+
+int proc_pidns(pid_t pid, uint64_t *ino)
+{
+	_fd_ int fd = procread_open(pid, "ns/pid");
+	struct stat st;
+
+	if (fd < 0)
+		return fd;
+	if (fstat(fd, &st))
+		return -errno;
+	*ino = st.st_ino;
+	return 0;
+}
+
+int proc_environ(pid_t pid, char **env, size_t *len)
+{
+	return procread_whole(pid, "environ", env, len);
+}
+
 int proc_rank(pid_t pid, int *rank)
 {
-	static const char *const names[] = { "RANK", "OMPI_COMM_WORLD_RANK", "SLURM_PROCID",
-					     "LOCAL_RANK" };
+	static const char *const names[] = {"RANK", "OMPI_COMM_WORLD_RANK", "SLURM_PROCID",
+					    "LOCAL_RANK"};
 	_free_ char *env = NULL;
 	size_t len, best = sizeof(names) / sizeof(names[0]);
-	int err = read_whole(pid, "environ", &env, &len);
+	int err = procread_whole(pid, "environ", &env, &len);
 
 	if (err)
 		return err;
@@ -263,57 +241,67 @@ int proc_for_each(int (*fn)(void *ctx, pid_t pid), void *ctx)
 	return for_each_number("/proc", fn, ctx);
 }
 
+struct relative {
+	pid_t pid, parent;
+};
+
 struct family {
-	pid_t *pids, *parents;
+	struct relative *v;
 	size_t n, cap;
 };
 
 static int add_relative(void *ctx, pid_t pid)
 {
 	struct family *f = ctx;
-	pid_t ppid;
+	pid_t parent;
 
-	if (proc_ppid(pid, &ppid))
+	if (proc_ppid(pid, &parent))
 		return 0;
 	if (f->n == f->cap) {
 		size_t cap = f->cap ? 2 * f->cap : 256;
-		pid_t *a = realloc(f->pids, cap * sizeof(*a)), *b;
+		struct relative *v = realloc(f->v, cap * sizeof(*v));
 
-		if (!a)
+		if (!v)
 			return -ENOMEM;
-		f->pids = a;
-		b = realloc(f->parents, cap * sizeof(*b));
-		if (!b)
-			return -ENOMEM;
-		f->parents = b;
+		f->v = v;
 		f->cap = cap;
 	}
-	f->pids[f->n] = pid;
-	f->parents[f->n++] = ppid;
+	f->v[f->n++] = (struct relative){.pid = pid, .parent = parent};
 	return 0;
 }
 
-static int visit(const struct family *f, pid_t root, int depth, int (*fn)(void *, pid_t), void *ctx)
+/*
+ * Moves the descendants to the front, parents before children; each comes once, also when PIDs that
+ * were re-used meanwhile make a ring. Returns how many.
+ */
+static size_t gather(struct family *f, pid_t root)
 {
-	int ret = 0;
+	size_t n = 0;
 
-	for (size_t i = 0; i < f->n && !ret && depth < 256; i++) {
-		if (f->parents[i] != root)
-			continue;
-		ret = fn(ctx, f->pids[i]);
-		ret = ret ?: visit(f, f->pids[i], depth + 1, fn, ctx);
+	for (size_t next = 0; next <= n; next++) {
+		pid_t parent = next ? f->v[next - 1].pid : root;
+
+		for (size_t i = n; i < f->n; i++) {
+			struct relative r = f->v[i];
+
+			if (r.parent != parent || r.pid == root)
+				continue;
+			f->v[i] = f->v[n];
+			f->v[n++] = r;
+		}
 	}
-	return ret;
+	return n;
 }
 
 int proc_for_each_descendant(pid_t pid, int (*fn)(void *ctx, pid_t pid), void *ctx)
 {
-	struct family f = { 0 };
+	struct family f = {0};
 	int ret = proc_for_each(add_relative, &f);
+	size_t n = ret ? 0 : gather(&f, pid);
 
-	ret = ret ?: visit(&f, pid, 0, fn, ctx);
-	free(f.pids);
-	free(f.parents);
+	for (size_t i = 0; i < n && !ret; i++)
+		ret = fn(ctx, f.v[i].pid);
+	free(f.v);
 	return ret;
 }
 
@@ -329,7 +317,7 @@ static int first_alive(void *ctx, pid_t tid)
 	return 1;
 }
 
-static pid_t living_thread(pid_t pid)
+pid_t procread_living_thread(pid_t pid)
 {
 	char dir[64];
 	pid_t tid = 0;
@@ -339,90 +327,19 @@ static pid_t living_thread(pid_t pid)
 	return tid;
 }
 
-bool proc_is_zombie(pid_t pid)
+bool proc_is_stopped(pid_t pid)
 {
 	char state;
 
-	if (stat_field(pid, 3, &state, NULL))
-		return true;
-	return (state == 'Z' || state == 'X') && !living_thread(pid);
+	return !stat_field(pid, 3, &state, NULL) && state == 'T';
 }
 
-/* ---- mappings ---- */
-
-struct seen {
-	uint64_t ino;
-	uint32_t major, minor;
-};
-
-struct scan {
-	pid_t tid; /* whose map_files are used: the leader may have ended */
-	int (*fn)(void *ctx, const struct proc_file *pf);
-	void *ctx;
-	struct seen *seen;
-	size_t n, cap;
-};
-
-static int first_sight(struct scan *s, const struct mapping *m)
+bool proc_is_zombie(pid_t pid)
 {
-	for (size_t i = 0; i < s->n; i++)
-		if (s->seen[i].ino == m->ino && s->seen[i].major == m->dev_major &&
-		    s->seen[i].minor == m->dev_minor)
-			return 0;
-	if (s->n == s->cap) {
-		size_t cap = s->cap ? 2 * s->cap : 64;
-		struct seen *p = realloc(s->seen, cap * sizeof(*p));
+	char state;
+	int err = stat_field(pid, 3, &state, NULL);
 
-		if (!p)
-			return -ENOMEM;
-		s->seen = p;
-		s->cap = cap;
-	}
-	s->seen[s->n++] = (struct seen){ m->ino, m->dev_major, m->dev_minor };
-	return 1;
-}
-
-static int visit_mapping(struct scan *s, const struct mapping *m)
-{
-	char path[PATH_MAX + 64], link[96];
-	struct proc_file pf = { .path = path };
-	_fd_ int fd = -1;
-	int ret = first_sight(s, m);
-
-	if (ret <= 0)
-		return ret;
-	snprintf(path, sizeof(path), "%.*s", (int)(m->path_len > PATH_MAX ? PATH_MAX : m->path_len),
-		 m->path);
-	snprintf(link, sizeof(link), "/proc/%d/map_files/%llx-%llx", s->tid,
-		 (unsigned long long)m->start, (unsigned long long)m->end);
-	/* Never blocks: the target may map the file of a FIFO's name, but not a FIFO. */
-	fd = open(link, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-	pf.fd = fd;
-	pf.err = fd < 0 ? -errno : 0;
-	pf.unprobeable = m->write ? "writable" : m->shared ? "shared" : NULL;
-	return s->fn(s->ctx, &pf);
-}
-
-int proc_scan_maps(pid_t pid, int (*fn)(void *ctx, const struct proc_file *pf), void *ctx)
-{
-	struct scan s = { .tid = pid, .fn = fn, .ctx = ctx };
-	_free_ char *text = NULL;
-	const char *pos;
-	size_t len;
-	struct mapping m;
-	int err = read_whole(pid, "maps", &text, &len);
-
-	if (!err && !len) { /* the leader has ended, its threads may live on */
-		s.tid = living_thread(pid);
-		free(take_ptr(text));
-		err = s.tid ? read_whole(s.tid, "maps", &text, &len) : -ESRCH;
-	}
-	if (err)
-		return err;
-	pos = text;
-	while (!err && maps_next(&pos, text + len, &m, NULL))
-		if (m.exec && m.ino)
-			err = visit_mapping(&s, &m);
-	free(s.seen);
-	return err;
+	if (err) /* gone; any other error says nothing about the process */
+		return err == -ESRCH;
+	return (state == 'Z' || state == 'X') && !procread_living_thread(pid);
 }

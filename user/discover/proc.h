@@ -19,27 +19,55 @@ ssize_t proc_exe(pid_t pid, char *buf, size_t sz);     /* a path as the process 
 /* Each returns 0 or -errno. */
 int proc_start_time(pid_t pid, uint64_t *ticks); /* since boot: tells a re-used PID */
 int proc_ppid(pid_t pid, pid_t *ppid);
-int proc_uid(pid_t pid, uid_t *uid);     /* effective */
-int proc_nspid(pid_t pid, pid_t *nspid); /* its PID in its own, innermost namespace */
-int proc_tgid(pid_t tid, pid_t *tgid);   /* the process of a thread */
-int proc_rank(pid_t pid, int *rank);     /* from RANK and its kin in its first environment */
+int proc_uid(pid_t pid, uid_t *uid);	  /* effective */
+int proc_nspid(pid_t pid, pid_t *nspid);  /* its PID in its own, innermost namespace */
+int proc_pidns(pid_t pid, uint64_t *ino); /* which PID namespace it is in */
+int proc_seccomp(pid_t pid, int *mode);	  /* 0 = none, 1 = strict, 2 = filter */
+int proc_tgid(pid_t tid, pid_t *tgid);	  /* the process of a thread */
+int proc_rank(pid_t pid, int *rank);	  /* from RANK and its kin in its first environment */
 
+bool proc_is_stopped(pid_t pid); /* by a signal */
 bool proc_is_zombie(pid_t pid); /* all of it: a process whose leader alone ended is not */
 
 /* The program file, whatever became of its path. Returns a descriptor or -errno. */
 int proc_open_exe(pid_t pid);
 
-/* A file that the process maps with executable pages; valid during the callback. */
-struct proc_file {
-	int fd;  /* opened through map_files, or -1 */
-	int err; /* why not, -errno */
-	const char *path;        /* as the process sees it, terminated; for messages */
-	const char *unprobeable; /* "writable" or "shared": the kernel puts no probe there; or NULL */
+/* A piece of a file's code as one process has it. */
+struct proc_text {
+	uint64_t offset, size;	 /* in the file */
+	const char *unprobeable; /* see proc_file */
 };
 
+/* The environment it was started with, terminated by an empty string; to be freed. */
+int proc_environ(pid_t pid, char **env, size_t *len);
+
 /*
- * Calls fn once per mapped executable file. fn returns 0 to go on. Returns 0, fn's value, or
- * -errno: -ESRCH, -EACCES ...
+ * Opens a path as the process sees it, for reading: symbolic links are resolved inside its root, so
+ * that they lead nowhere else. Needs Linux 5.6. Returns a descriptor or -errno.
+ */
+int proc_open_in_root(pid_t pid, const char *path);
+
+/* A file that the process maps with executable pages; valid during the callback. */
+struct proc_file {
+	int fd;		  /* opened through map_files, or -1 */
+	int err;	  /* why not, -errno */
+	const char *path; /* as the process sees it, terminated; for messages */
+	/*
+	 * Why the kernel puts no probe into its code, or into a piece of it: mapped "writable",
+	 * "shared", or "as a copy in anonymous memory"; else NULL.
+	 */
+	const char *unprobeable;
+	bool partly;		      /* another piece can be probed: proc_text_problem() tells */
+	const struct proc_text *text; /* by offset; a file mapped twice has pieces twice */
+	size_t n_text;
+};
+
+/* Why a probe at this offset has no effect in that process: NULL when it has one. */
+const char *proc_text_problem(const struct proc_file *pf, uint64_t offset);
+
+/*
+ * Calls fn once per mapped executable file, by the real device and inode. fn returns 0 to go on.
+ * Returns 0, fn's value, or -errno: -ESRCH, -EACCES ...
  */
 int proc_scan_maps(pid_t pid, int (*fn)(void *ctx, const struct proc_file *pf), void *ctx);
 
