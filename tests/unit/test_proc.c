@@ -255,25 +255,29 @@ static void all_processes(void **state)
 
 /* ---- environment, rights, namespaces ---- */
 
-/* A child that executed sleep with this environment. */
+/*
+ * A shell with this environment, that waits. It says when it runs: the kernel fills in arguments
+ * and environment only after it has closed the close-on-exec files.
+ */
 static pid_t with_environment(char *const *env)
 {
-	char *const argv[] = {"sleep", "1000", NULL};
-	int gone[2]; /* closed by exec */
+	char *const argv[] = { "sh", "-c", "echo; read x", NULL };
+	int out[2], in[2];
 	pid_t pid;
 	char c;
 
-	assert_ok(pipe2(gone, O_CLOEXEC));
+	assert_ok(pipe2(out, O_CLOEXEC));
 	pid = fork();
 	assert_true(pid >= 0);
 	if (!pid) {
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
-		execve("/bin/sleep", argv, env);
+		if (!pipe(in) && dup2(in[0], 0) == 0 && dup2(out[1], 1) == 1)
+			execve("/bin/sh", argv, env);
 		_exit(1);
 	}
-	close(gone[1]);
-	assert_int_equal(read(gone[0], &c, 1), 0);
-	close(gone[0]);
+	close(out[1]);
+	assert_int_equal(read(out[0], &c, 1), 1);
+	close(out[0]);
 	return pid;
 }
 
@@ -315,8 +319,8 @@ static void command_line_and_program(void **state)
 	int fd;
 
 	(void)state;
-	assert_int_equal(proc_cmdline(pid, buf, sizeof(buf)), 11);
-	assert_memory_equal(buf, "sleep\0001000", 11);
+	assert_int_equal(proc_cmdline(pid, buf, sizeof(buf)), 19);
+	assert_memory_equal(buf, "sh\0-c\0echo; read x", 19);
 	n = proc_exe(pid, buf, sizeof(buf));
 	assert_true(n > 1 && *buf == '/');
 	fd = proc_open_exe(pid);
