@@ -261,7 +261,7 @@ static void all_processes(void **state)
  */
 static pid_t with_environment(char *const *env)
 {
-	char *const argv[] = { "sh", "-c", "echo; read x", NULL };
+	char *const argv[] = {"sh", "-c", "echo; read x", NULL};
 	int out[2], in[2];
 	pid_t pid;
 	char c;
