@@ -19,6 +19,7 @@
 const volatile __u64 fixed_cookie = 0; /* for kernels without attach cookies: one load per row */
 const volatile __u32 may_fault = 0;    /* sleepable: a page that is not resident is brought in */
 const volatile __u32 page_size = 4096;
+const volatile __u32 may_signal = 0; /* launch mode: SIGSTOP is the last resort */
 
 struct msg_small {
 	struct wire w;
@@ -335,6 +336,40 @@ static __always_inline int loader_busy(struct pt_regs *ctx, __s64 delta)
 	return state != R_DEBUG_CONSISTENT;
 }
 
+static __always_inline int may_stop(void)
+{
+	__u32 zero = 0;
+	struct control *c = bpf_map_lookup_elem(&control, &zero);
+
+	return c && c->may_stop;
+}
+
+/* Should this process be held? Then its state becomes held. */
+static __always_inline int hold(__u32 tgid, __u32 held)
+{
+	__u32 *stop = bpf_map_lookup_elem(&stops, &tgid);
+
+	if (!stop || !may_stop())
+		return 0;
+	if (*stop == STOP_QUIET)
+		*stop = STOP_ARMED;
+	else if (*stop == STOP_ARMED)
+		*stop = held;
+	return *stop == held;
+}
+
+/* User space looks at the mappings from time to time too, should there be no room. */
+static __always_inline void tell_loaded(__u64 pid_tgid, struct proc_state *proc)
+{
+	struct wire *w = bpf_ringbuf_reserve(&events, sizeof(*w), 0);
+
+	if (!w)
+		return;
+	fill(w, WIRE_LOADED, 0, pid_tgid, proc, NULL);
+	w->flags = 0;
+	bpf_ringbuf_submit(w, BPF_RB_FORCE_WAKEUP);
+}
+
 /*
  * The dynamic loader has mapped or unmapped something, and has not yet run any of its code. In
  * launch mode the process is stopped here until user space has looked.
@@ -343,28 +378,64 @@ SEC("uprobe")
 int loaded(struct pt_regs *ctx)
 {
 	__u64 pid_tgid = bpf_get_current_pid_tgid();
-	__u32 tgid = pid_tgid >> 32, zero = 0, *stop;
+	__u32 tgid = pid_tgid >> 32;
 	struct proc_state *proc = bpf_map_lookup_elem(&procs, &tgid);
-	struct control *c = bpf_map_lookup_elem(&control, &zero);
-	struct wire *w;
 
-	if (!proc || !c || loader_busy(ctx, (__s64)cookie_of(ctx)))
+	if (!proc || loader_busy(ctx, (__s64)cookie_of(ctx)))
 		return 0;
-	stop = bpf_map_lookup_elem(&stops, &tgid);
-	if (stop && c->may_stop) {
-		if (*stop == STOP_QUIET) {
-			*stop = STOP_ARMED;
-		} else if (*stop == STOP_ARMED) {
-			*stop = STOP_SENT;
-			bpf_send_signal(SIGSTOP);
-		}
+	if (hold(tgid, STOP_SENT))
+		bpf_send_signal(SIGSTOP);
+	tell_loaded(pid_tgid, proc);
+	return 0;
+}
+
+struct wait {
+	__u64 until;
+	__u32 tgid;
+	__u32 state; /* in the end */
+};
+
+static long wait_step(__u32 i, struct wait *w)
+{
+	__u32 *stop = bpf_map_lookup_elem(&stops, &w->tgid);
+
+	(void)i;
+	w->state = stop ? *stop : STOP_FREE;
+	return w->state != STOP_WAIT || !may_stop() || bpf_ktime_get_ns() > w->until;
+}
+
+/*
+ * The same without a signal, which parents and other threads would notice: the thread waits here.
+ * Sleepable, so that the RCU grace periods that attaching needs go on meanwhile. When user space
+ * does not answer in time, a launched process is stopped by the signal, others go on.
+ */
+SEC("uprobe")
+int loaded_wait(struct pt_regs *ctx)
+{
+	__u64 pid_tgid = bpf_get_current_pid_tgid();
+	struct wait w = { .tgid = pid_tgid >> 32 };
+	struct proc_state *proc = bpf_map_lookup_elem(&procs, &w.tgid);
+	__u32 *stop;
+
+	if (!proc || loader_busy(ctx, (__s64)cookie_of(ctx)))
+		return 0;
+	w.until = bpf_ktime_get_ns() + STOP_WAIT_NS;
+	if (!hold(w.tgid, STOP_WAIT)) {
+		tell_loaded(pid_tgid, proc);
+		return 0;
 	}
-	w = bpf_ringbuf_reserve(&events, sizeof(*w), 0);
-	if (!w)
-		return 0; /* user space looks at the mappings from time to time as well */
-	fill(w, WIRE_LOADED, 0, pid_tgid, proc, NULL);
-	w->flags = 0;
-	bpf_ringbuf_submit(w, BPF_RB_FORCE_WAKEUP);
+	tell_loaded(pid_tgid, proc);
+	bpf_loop(1 << 23, wait_step, &w, 0);
+	if (w.state == STOP_FREE) {
+		bpf_map_delete_elem(&stops, &w.tgid);
+	} else if (w.state == STOP_WAIT) {
+		stop = bpf_map_lookup_elem(&stops, &w.tgid);
+		if (!stop)
+			return 0;
+		*stop = may_signal && may_stop() ? STOP_SENT : STOP_ARMED;
+		if (*stop == STOP_SENT)
+			bpf_send_signal(SIGSTOP);
+	}
 	return 0;
 }
 

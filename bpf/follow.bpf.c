@@ -12,6 +12,8 @@
 
 #define SIGSTOP 19
 #define COMM_LEN 16
+#define AT_BASE 7
+#define AUXV_PAIRS 16
 
 /* Set before load. */
 const volatile __u32 follow = 1; /* children are traced as well */
@@ -72,21 +74,48 @@ int on_fork(struct bpf_raw_tracepoint_args *ctx)
 	return 0;
 }
 
-/* A program file that was not looked at yet is stopped before its first instruction. */
+/*
+ * The root directory (its dentry) of the command when it starts, which is acltap's: the dynamic
+ * loaders that lie there are probed beforehand.
+ */
+__u64 own_root = 0;
+
+/* The address where the dynamic loader was mapped; 0 for a static program. */
+static __always_inline __u64 loader_base(struct task_struct *task)
+{
+	unsigned long auxv[2 * AUXV_PAIRS] = {};
+	struct mm_struct *mm = BPF_CORE_READ(task, mm);
+
+	bpf_core_read(auxv, sizeof(auxv), &mm->saved_auxv);
+	for (int i = 0; i < AUXV_PAIRS; i++)
+		if (auxv[2 * i] == AT_BASE)
+			return auxv[2 * i + 1];
+	return 0;
+}
+
+/*
+ * A program file that was not looked at yet is stopped before its first instruction, unless it
+ * will call a dynamic loader that is probed: that is early enough.
+ */
 static __always_inline void stop_new_program(__u32 tgid, struct task_struct *task)
 {
 	struct exe_key key = {};
 	__u32 state, zero = 0, *known;
 	struct control *c = bpf_map_lookup_elem(&control, &zero);
+	__u64 root = (__u64)BPF_CORE_READ(task, fs, root.dentry);
+	int here;
 
+	if (!own_root)
+		own_root = root;
+	here = root == own_root;
 	key.ino = BPF_CORE_READ(task, mm, exe_file, f_inode, i_ino);
 	key.dev = BPF_CORE_READ(task, mm, exe_file, f_inode, i_sb, s_dev);
 	known = bpf_map_lookup_elem(&known_exes, &key);
-	state = known ? *known : STOP_SENT;
+	state = known ? *known : here && loader_base(task) ? STOP_ARMED : STOP_SENT;
 	if (!c || !c->may_stop)
 		return;
 	bpf_map_update_elem(&stops, &tgid, &state, BPF_ANY);
-	if (!known)
+	if (state == STOP_SENT)
 		bpf_send_signal(SIGSTOP);
 }
 

@@ -29,6 +29,16 @@ struct file {
 
 struct mm_struct {
 	struct file *exe_file;
+	unsigned long saved_auxv[1];
+};
+
+struct path {
+	void *mnt;
+	void *dentry;
+};
+
+struct fs_struct {
+	struct path root;
 };
 
 struct signal_struct {
@@ -40,6 +50,7 @@ struct task_struct {
 	int tgid;
 	struct mm_struct *mm;
 	struct signal_struct *signal;
+	struct fs_struct *fs;
 	char comm[16];
 };
 

@@ -51,7 +51,12 @@ enum stop_state {
 	STOP_ARMED = 1, /* the next change stops it */
 	STOP_QUIET = 2, /* the next change, that of program start, only notifies; then armed */
 	STOP_SENT = 3,  /* SIGSTOP was sent: whoever sees this continues it */
+	STOP_WAIT = 4,  /* it waits inside the probe; user space answers ARMED or FREE */
+	STOP_FREE = 5,  /* never again: the probe removes the entry */
 };
+
+/* How long a process waits inside the probe before it is stopped by a signal. */
+#define STOP_WAIT_NS 200000000ull
 
 /* A program file that has been looked at; the value is an enum stop_state for its next start. */
 struct exe_key {

@@ -64,6 +64,7 @@ static struct bpf_program *program(const struct attach *a, enum attach_prog prog
 
 	return prog == ATTACH_ENTRY ? ev->progs.entry :
 	       prog == ATTACH_LEAVE ? ev->progs.leave :
+	       a->bpf->waits        ? ev->progs.loaded_wait :
 				      ev->progs.loaded;
 }
 

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/utsname.h>
 #include <unistd.h>
 
 #include "events.skel.h"
@@ -30,6 +31,18 @@ static void set_sleepable(struct bpf_program *prog)
 	bpf_program__set_flags(prog, bpf_program__flags(prog) | BPF_F_SLEEPABLE);
 }
 
+/*
+ * Waiting inside a probe needs bpf_loop() (5.17), and a kernel that takes the CPU away from the
+ * waiting thread when acltap or an RCU grace period wants it.
+ */
+static bool can_wait(void)
+{
+	struct utsname u;
+
+	return !uname(&u) && strstr(u.version, "PREEMPT") && !strstr(u.version, "PREEMPT_RT") &&
+	       libbpf_probe_bpf_helper(BPF_PROG_TYPE_KPROBE, BPF_FUNC_loop, NULL) == 1;
+}
+
 static int load_events(struct bpf *b, const struct bpf_config *cfg)
 {
 	struct events_bpf *ev = events_bpf__open();
@@ -43,7 +56,14 @@ static int load_events(struct bpf *b, const struct bpf_config *cfg)
 	ev->rodata->may_fault = cfg->may_fault && cfg->feat.sleepable;
 	if (ev->rodata->may_fault)
 		set_sleepable(ev->progs.entry);
+	b->waits = cfg->hold && cfg->feat.sleepable && can_wait();
+	ev->rodata->may_signal = cfg->launch;
+	bpf_program__set_autoload(ev->progs.loaded, !b->waits);
+	bpf_program__set_autoload(ev->progs.loaded_wait, b->waits);
+	if (b->waits)
+		set_sleepable(ev->progs.loaded_wait);
 	if (b->multi) {
+		bpf_program__set_expected_attach_type(ev->progs.loaded_wait, ATTACH_UPROBE_MULTI);
 		bpf_program__set_expected_attach_type(ev->progs.entry, ATTACH_UPROBE_MULTI);
 		bpf_program__set_expected_attach_type(ev->progs.leave, ATTACH_UPROBE_MULTI);
 		bpf_program__set_expected_attach_type(ev->progs.loaded, ATTACH_UPROBE_MULTI);

@@ -13,7 +13,8 @@ struct bpf_config {
 	struct features feat;
 	uint64_t ring_size; /* bytes; a power of two, at least a page */
 	bool follow;        /* children are traced as well */
-	bool launch;        /* programs are stopped when their mappings change */
+	bool launch;        /* processes may be stopped by a signal when their mappings change */
+	bool hold;          /* they may wait inside the loader's probe */
 	bool may_fault;     /* pages of messages may be brought in */
 };
 
@@ -22,6 +23,7 @@ struct bpf {
 	struct follow_bpf *follow; /* NULL where the kernel has no BTF */
 	struct control *control;   /* shared with the programs, and with a guardian after fork */
 	bool multi;                /* programs are for uprobe_multi links */
+	bool waits;                /* a process waits inside the loader's probe, see loaded_wait */
 	int ring_fd, procs_fd, threads_fd, counts_fd, stops_fd, known_exes_fd;
 };
 

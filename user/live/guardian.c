@@ -11,6 +11,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "discover/proc.h"
+
 /* Probes of a dead acltap go on firing until the kernel has removed them. */
 #define WATCH_ROUNDS 400
 #define ROUND_NS 5000000
@@ -20,6 +22,7 @@ int guardian_continue_all(int stops_fd, bool every)
 	uint32_t key, next, state, armed = STOP_ARMED, *prev = NULL;
 	int n = 0;
 
+	/* Those that wait inside a probe (STOP_WAIT) go on by themselves: may_stop is 0. */
 	while (!bpf_map_get_next_key(stops_fd, prev, &next)) {
 		key = next;
 		prev = &key;
@@ -51,6 +54,19 @@ static void close_all_but(const int *keep, size_t n)
 		closedir(d);
 }
 
+/* Parents that stopped themselves over their child: see watch_parents() in procs.c. */
+static void continue_parents(int procs_fd)
+{
+	uint32_t key, next, *prev = NULL;
+
+	while (!bpf_map_get_next_key(procs_fd, prev, &next)) {
+		key = next;
+		prev = &key;
+		if (proc_is_stopped((pid_t)key))
+			kill((pid_t)key, SIGCONT);
+	}
+}
+
 static void drop_stdio(void)
 {
 	int fd = open("/dev/null", O_RDWR);
@@ -64,7 +80,7 @@ static void drop_stdio(void)
 static void guard(const struct bpf *b, int pipe)
 {
 	struct timespec round = { .tv_nsec = ROUND_NS };
-	int keep[] = { pipe, b->stops_fd };
+	int keep[] = { pipe, b->stops_fd, b->procs_fd };
 	char c = 0;
 	sigset_t all;
 
@@ -72,7 +88,7 @@ static void guard(const struct bpf *b, int pipe)
 	sigprocmask(SIG_BLOCK, &all, NULL);
 	setsid();
 	drop_stdio();
-	close_all_but(keep, 2);
+	close_all_but(keep, 3);
 	while (read(pipe, &c, 1) < 0 && errno == EINTR)
 		;
 	if (c == 'q')
@@ -82,6 +98,7 @@ static void guard(const struct bpf *b, int pipe)
 	for (int i = 0; i < WATCH_ROUNDS; i++) {
 		/* acltap may have died between marking a process armed and continuing it. */
 		guardian_continue_all(b->stops_fd, i == 0);
+		continue_parents(b->procs_fd);
 		nanosleep(&round, NULL);
 	}
 	_exit(0);

@@ -22,6 +22,14 @@ static int look_quietly(void *ctx, const char *path)
 	return 0;
 }
 
+/* The usual dynamic loaders, since the command may start programs that use another. */
+static const char *const loaders[] = {
+	"/lib64/ld-linux-x86-64.so.2",
+	"/lib/ld-linux-aarch64.so.1",
+	"/lib/ld-musl-x86_64.so.1",
+	"/lib/ld-musl-aarch64.so.1",
+};
+
 /* The dynamic loader that the program names, as seen from here: the command starts here too. */
 static void look_at_loader(struct files *files, int exe_fd)
 {
@@ -80,6 +88,8 @@ void prelook(struct files *files, struct procs *procs, const char *exe)
 	_fd_ int fd = open(exe, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 
 	libpath_for_each(environ, look_quietly, files);
+	for (size_t i = 0; i < sizeof(loaders) / sizeof(loaders[0]); i++)
+		look_quietly(files, loaders[i]);
 	if (fd < 0 || files_look(files, fd, exe) < 0)
 		return; /* a script: its interpreter is looked at when it starts */
 	look_at_loader(files, fd);

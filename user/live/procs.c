@@ -164,11 +164,21 @@ static int look_at(void *ctx, const struct proc_file *pf)
 	return state == -ENOMEM ? state : 0;
 }
 
-static bool is_stopped_by_us(struct procs *ps, pid_t pid)
+/* How the process is held for us: STOP_SENT, STOP_WAIT, or 0 when it is not. */
+static enum stop_state held(struct procs *ps, pid_t pid)
 {
 	uint32_t tgid = (uint32_t)pid, state;
 
-	return !bpf_map_lookup_elem(ps->cfg.bpf->stops_fd, &tgid, &state) && state == STOP_SENT;
+	if (bpf_map_lookup_elem(ps->cfg.bpf->stops_fd, &tgid, &state))
+		return 0;
+	return state == STOP_SENT || state == STOP_WAIT ? state : 0;
+}
+
+static void set_stop(struct procs *ps, pid_t pid, enum stop_state state, uint64_t how)
+{
+	uint32_t tgid = (uint32_t)pid, value = state;
+
+	bpf_map_update_elem(ps->cfg.bpf->stops_fd, &tgid, &value, how);
 }
 
 static void settle(struct procs *ps, struct proc *p)
@@ -177,8 +187,16 @@ static void settle(struct procs *ps, struct proc *p)
 
 	p->settled = true;
 	ps->any_settled = true;
-	if (!is_stopped_by_us(ps, p->pid)) /* else let_go() removes it */
+	if (!held(ps, p->pid)) /* else let_go() removes it */
 		bpf_map_delete_elem(ps->cfg.bpf->stops_fd, &tgid);
+}
+
+/* The last probed file was unmapped: the next one must not be missed. */
+static void unsettle(struct procs *ps, struct proc *p)
+{
+	p->settled = false;
+	if (ps->cfg.may_stop && !held(ps, p->pid))
+		set_stop(ps, p->pid, STOP_ARMED, BPF_NOEXIST);
 }
 
 /* Looks at what the process maps now and probes what is new. */
@@ -189,6 +207,8 @@ static int look(struct procs *ps, struct proc *p)
 
 	if (l.probed && !p->settled)
 		settle(ps, p);
+	else if (!err && !l.probed && p->settled)
+		unsettle(ps, p);
 	if (l.failed && !p->failed && !l.probed) {
 		p->failed = true;
 		log_warn("PID %d maps a library whose functions cannot be probed", p->pid);
@@ -228,6 +248,8 @@ static int trace(struct procs *ps, pid_t pid, struct proc **out)
 
 	if (err)
 		return log_err(err, "cannot trace PID %d", pid);
+	if (ps->cfg.may_stop)
+		set_stop(ps, pid, STOP_ARMED, BPF_ANY);
 	*out = p;
 	return 0;
 }
@@ -278,12 +300,8 @@ int procs_attach(struct procs *ps, pid_t pid)
 int procs_add_held(struct procs *ps, pid_t pid)
 {
 	struct proc *p;
-	uint32_t tgid = (uint32_t)pid, armed = STOP_ARMED;
-	int err = trace(ps, pid, &p);
 
-	if (err || !ps->cfg.may_stop)
-		return err;
-	return bpf_map_update_elem(ps->cfg.bpf->stops_fd, &tgid, &armed, BPF_ANY) ? -errno : 0;
+	return trace(ps, pid, &p);
 }
 
 /* ---- their life ---- */
@@ -307,20 +325,27 @@ static void watch_parents(struct procs *ps, pid_t pid)
 }
 
 /*
- * Lets a process that was stopped for us go on. Its entry stays until after the signal, so that the
- * guardian can take over at any moment; it is armed before, since the process may be stopped again
- * at once.
+ * Lets a process that was held for us go on. One that was stopped by a signal keeps its entry until
+ * after SIGCONT, so that the guardian can take over at any moment; it is armed before, since the
+ * process may be stopped again at once.
  */
-static void let_go(struct procs *ps, pid_t pid)
+static void let_go(struct procs *ps, pid_t pid, enum stop_state how)
 {
 	const struct proc *p = find(ps, pid);
-	uint32_t tgid = (uint32_t)pid, armed = STOP_ARMED;
+	bool settled = p && p->settled;
+	uint32_t tgid = (uint32_t)pid;
 
-	if (!p || !p->settled)
-		bpf_map_update_elem(ps->cfg.bpf->stops_fd, &tgid, &armed, BPF_EXIST);
+	if (how == STOP_WAIT) {
+		if (!held(ps, pid))
+			log_warn("PID %d waited too long and went on: its first calls are not seen", pid);
+		set_stop(ps, pid, settled ? STOP_FREE : STOP_ARMED, BPF_EXIST);
+		return;
+	}
+	if (!settled)
+		set_stop(ps, pid, STOP_ARMED, BPF_EXIST);
 	kill(pid, SIGCONT);
 	watch_parents(ps, pid);
-	if (p && p->settled)
+	if (settled)
 		bpf_map_delete_elem(ps->cfg.bpf->stops_fd, &tgid);
 }
 
@@ -338,13 +363,13 @@ static void tell_window(struct procs *ps, pid_t pid, uint64_t loaded_ns)
 static void changed(struct procs *ps, pid_t pid, uint64_t loaded_ns)
 {
 	struct proc *p = find(ps, pid);
-	bool stopped = is_stopped_by_us(ps, pid);
+	enum stop_state how = held(ps, pid);
 	size_t before = files_probed(ps->cfg.files);
 
 	if (p)
 		look(ps, p);
-	if (stopped)
-		let_go(ps, pid);
+	if (how)
+		let_go(ps, pid, how);
 	else if (files_probed(ps->cfg.files) != before)
 		tell_window(ps, pid, loaded_ns);
 }
@@ -364,17 +389,17 @@ static void forked(struct procs *ps, const struct wire *w)
 static void executed(struct procs *ps, const struct wire *w)
 {
 	struct proc *p = find(ps, (pid_t)w->tgid);
-	bool stopped = is_stopped_by_us(ps, (pid_t)w->tgid);
+	enum stop_state how = held(ps, (pid_t)w->tgid);
 
 	if (!p)
 		return;
 	p->settled = false;
 	p->failed = false;
 	look(ps, p);
-	if (stopped) {
+	if (how) {
 		/* Its loader is probed now; when it starts again, nothing has to be waited for. */
 		know_exe_of(ps, p->pid, STOP_QUIET);
-		let_go(ps, p->pid);
+		let_go(ps, p->pid, how);
 	}
 	write_facts(ps, p->pid);
 }
@@ -434,13 +459,13 @@ void procs_continue_stopped(struct procs *ps)
 	while (!bpf_map_get_next_key(ps->cfg.bpf->stops_fd, prev, &next)) {
 		key = next;
 		prev = &key;
-		if (is_stopped_by_us(ps, (pid_t)key))
+		if (held(ps, (pid_t)key))
 			changed(ps, (pid_t)key, 0);
 	}
 	for (size_t i = 0; i < ps->n; i++) {
 		struct proc *p = &ps->v[i];
 
-		if (p->nudge_until > now && proc_is_stopped(p->pid) && !is_stopped_by_us(ps, p->pid))
+		if (p->nudge_until > now && proc_is_stopped(p->pid) && !held(ps, p->pid))
 			kill(p->pid, SIGCONT);
 	}
 }

@@ -22,7 +22,7 @@ struct procs_config {
 	struct bpf *bpf;
 	struct files *files;
 	bool follow;
-	bool may_stop; /* launch mode, and stopping is allowed */
+	bool may_stop; /* they may be held while their new files are probed */
 };
 
 int procs_new(const struct procs_config *cfg, struct procs **out);

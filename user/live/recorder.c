@@ -40,13 +40,21 @@ void recorder_free(struct recorder *r)
 	free(r);
 }
 
+static int keep(struct recorder *r, const void *rec, size_t sz)
+{
+	int err = r->cfg.tap ? r->cfg.tap(r->cfg.tap_ctx, rec, sz) : 0;
+
+	r->unflushed = true;
+	if (err || !r->cfg.capture)
+		return err;
+	return capwrite_record(r->cfg.capture, rec, sz);
+}
+
 /* Writes a record of user space's own: w with len and msg_len filled in here. */
 static int put(struct recorder *r, struct wire w, const void *msg, size_t len)
 {
 	char buf[sizeof(w) + 4096];
 
-	if (!r->cfg.capture)
-		return 0; /* --dry-run */
 	if (len > sizeof(buf) - sizeof(w))
 		len = sizeof(buf) - sizeof(w);
 	w.msg_len = (uint16_t)len;
@@ -54,8 +62,7 @@ static int put(struct recorder *r, struct wire w, const void *msg, size_t len)
 	memcpy(buf, &w, sizeof(w));
 	if (len)
 		memcpy(buf + sizeof(w), msg, len);
-	r->unflushed = true;
-	return capwrite_record(r->cfg.capture, buf, w.len);
+	return keep(r, buf, w.len);
 }
 
 int recorder_clock(struct recorder *r)
@@ -114,7 +121,6 @@ static int take(void *ctx, const void *rec, size_t sz)
 
 	if (sz < sizeof(*w) || w->len > sz || w->len < sizeof(*w))
 		return -EBADMSG; /* not ours: the ring and the programs are one build */
-	r->unflushed = true;
 	switch (w->kind) {
 	case WIRE_CALL:
 		count_call(r, w);
@@ -128,7 +134,7 @@ static int take(void *ctx, const void *rec, size_t sz)
 	default:
 		r->cfg.life(r->cfg.ctx, w, (const char *)(w + 1));
 	}
-	return capwrite_record(r->cfg.capture, rec, w->len);
+	return keep(r, rec, w->len);
 }
 
 long recorder_drain(struct recorder *r)
@@ -201,7 +207,7 @@ int recorder_tick(struct recorder *r)
 	if (!err && now - r->last_clock >= CLOCK_EVERY && r->unflushed)
 		err = recorder_clock(r);
 	if (!err && r->unflushed) {
-		err = capwrite_flush(r->cfg.capture);
+		err = r->cfg.capture ? capwrite_flush(r->cfg.capture) : 0;
 		r->unflushed = false;
 	}
 	return err;

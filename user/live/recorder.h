@@ -29,10 +29,13 @@ struct recorder_stats {
 struct recorder_config {
 	struct bpf *bpf;
 	struct ring *ring;
-	struct capwrite *capture; /* NULL: nothing is kept, for --dry-run */
+	struct capwrite *capture; /* NULL: nothing is kept */
 	void *ctx;
 	/* WIRE_FORK, _EXEC, _EXIT and _LOADED, in order of arrival. */
 	void (*life)(void *ctx, const struct wire *w, const char *msg);
+	/* Gets every record that the capture would get, for live views; may be NULL. 0 or -errno. */
+	int (*tap)(void *ctx, const void *rec, size_t sz);
+	void *tap_ctx;
 };
 
 struct recorder;

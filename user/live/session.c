@@ -69,6 +69,7 @@ static int load(struct session *s)
 	struct bpf_config cfg = { .ring_size = s->cfg.ring_size,
 				  .follow = s->cfg.follow,
 				  .launch = s->cfg.argv && !s->cfg.no_stop,
+				  .hold = !s->cfg.no_stop,
 				  .may_fault = true };
 	int err;
 
@@ -89,10 +90,12 @@ static int make_parts(struct session *s)
 	struct files_config fc = { .plan = s->cfg.plan };
 	struct procs_config pc = { .bpf = s->bpf,
 				   .follow = s->cfg.follow,
-				   .may_stop = s->cfg.argv && !s->cfg.no_stop };
+				   .may_stop = !s->cfg.no_stop && (s->cfg.argv || s->bpf->waits) };
 	struct recorder_config rc = { .bpf = s->bpf,
 				      .ring = s->ring,
 				      .capture = s->cfg.capture,
+				      .tap = s->cfg.tap,
+				      .tap_ctx = s->cfg.tap_ctx,
 				      .ctx = s,
 				      .life = on_life };
 	int err = attach_new(s->bpf, &s->attach);
@@ -118,9 +121,9 @@ static int start_capture(struct session *s)
 	err = err ?: recorder_fact(s->recorder, 0, 0, FACT_VERSION, version, strlen(version));
 	err = err ?: recorder_fact(s->recorder, 0, 0, FACT_HOST, host, strlen(host));
 	if (!err && s->cfg.plan.lifecycle)
-		err = recorder_fact(s->recorder, 0, 0, FACT_OPTION, "lifecycle", 9);
+		err = recorder_fact(s->recorder, 0, 0, FACT_OPTION, "lifecycle=1", 11);
 	if (!err && s->cfg.plan.returns)
-		err = recorder_fact(s->recorder, 0, 0, FACT_OPTION, "returns", 7);
+		err = recorder_fact(s->recorder, 0, 0, FACT_OPTION, "returns=1", 9);
 	return err ? log_err(err, "cannot write the capture") : 0;
 }
 
@@ -280,7 +283,7 @@ static void show_status(struct session *s, uint64_t now)
 		   unit_fmt_count(calls, st.calls),
 		   unit_fmt_count(rate, (st.calls - s->status_calls) * 1000 / ms),
 		   unit_fmt_count(lost, st.lost), (long long)(st.open > 0 ? st.open : 0),
-		   unit_fmt_bytes(bytes, capwrite_bytes(s->cfg.capture)));
+		   unit_fmt_bytes(bytes, s->cfg.capture ? capwrite_bytes(s->cfg.capture) : 0));
 	s->status_at = now;
 	s->status_calls = st.calls;
 }
@@ -349,8 +352,8 @@ int session_run(struct session *s)
 	s->state = s->cfg.delay_ns ? STANDBY : RUNNING;
 	bpf_gate(s->bpf, s->state == RUNNING);
 	announce(s);
+	s->bpf->control->may_stop = !s->cfg.no_stop;
 	if (s->cfg.argv) {
-		s->bpf->control->may_stop = !s->cfg.no_stop;
 		s->exec_err = launch_release(&s->launch);
 		if (s->exec_err)
 			return s->exec_err;

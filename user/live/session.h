@@ -29,7 +29,10 @@ struct session_config {
 	bool follow;          /* children too */
 	bool no_stop;         /* never stop a process to look at its libraries */
 	bool wait;            /* launch: wait for what is left of the children too */
-	struct capwrite *capture;
+	struct capwrite *capture; /* NULL: nothing is kept */
+	/* Gets every record that the capture would get, for live views; may be NULL. 0 or -errno. */
+	int (*tap)(void *ctx, const void *rec, size_t sz);
+	void *tap_ctx;
 };
 
 /* How tracing ended. */
