@@ -41,7 +41,7 @@ CORE := entry decode order text stack state spans startstop calls range tracks c
 	pipeline
 STORE := capwrite capread replay
 SINK := out escape ids pack sort csv json events null sink summary
-CMD := cmd record outputs finish export list check
+CMD := cmd targets record outputs finish export list check
 UTIL := log opt str map crc procfd unit rights safepath
 
 src = $(wildcard $(addsuffix .c,$(addprefix user/$(1)/,$(2))))

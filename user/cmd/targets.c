@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "cmd/targets.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "discover/libpath.h"
+#include "util/log.h"
+#include "util/rights.h"
+
+#define MIB (1ull << 20)
+
+const struct opt_word targets_probe_sites[] = {{"auto", 0}, {"entry", 1}, {NULL, 0}};
+
+void targets_init(struct targets *t)
+{
+	*t = (struct targets){.ring_size = 16 * MIB};
+}
+
+static int check_options(const struct targets *t, const struct command *c)
+{
+	if (!t->argv && !t->pids.n)
+		return cmd_usage_error(c, "nothing to trace: give -p PID or -- CMD");
+	if (t->argv && t->pids.n)
+		return cmd_usage_error(c, "-p and a command exclude each other");
+	if (t->ring_size < 4096 || t->ring_size > 1024 * MIB || (t->ring_size & (t->ring_size - 1)))
+		return cmd_usage_error(c, "--ring-size must be a power of two from 4K to 1G");
+	if (t->wait && !t->argv)
+		return cmd_usage_error(c, "--wait needs a command");
+	return -1;
+}
+
+int targets_prepare(struct targets *t, const struct command *cmd, char **argv)
+{
+	int err;
+
+	t->argv = argv;
+	err = check_options(t, cmd);
+	if (err >= 0)
+		return err;
+	log_set_level(t->quiet ? LOG_QUIET : t->verbose ? LOG_VERBOSE : LOG_NORMAL);
+	if (!argv)
+		return -1;
+	err = libpath_find_command(argv[0], &t->exe);
+	if (!err)
+		return -1;
+	log_err(err, "cannot run '%s'", argv[0]);
+	return err == -ENOENT ? EXIT_NOT_FOUND : EXIT_CANNOT_RUN;
+}
+
+int targets_failed(const struct targets *t)
+{
+	return t->argv ? EXIT_LAUNCH : EXIT_FAILED;
+}
+
+static void explain(int err)
+{
+	struct rights rights;
+	char text[512];
+
+	rights_read(&rights);
+	if (*rights_explain(&rights, RIGHTS_TRACE | RIGHT_BIT(RIGHT_SYS_ADMIN), err, text,
+			    sizeof(text)))
+		log_hint("%s", text);
+}
+
+int targets_open(struct targets *t, const struct session_config *cfg)
+{
+	struct session_config own = *cfg;
+	int err;
+
+	own.pids = t->pids.v;
+	own.n_pids = t->pids.n;
+	own.argv = t->argv;
+	own.exe = t->exe;
+	own.libs = t->libs.v;
+	own.n_libs = t->libs.n;
+	own.plan.lifecycle = t->lifecycle;
+	own.plan.returns = t->returns;
+	own.plan.force_entry = t->probe_site == 1;
+	own.ring_size = t->ring_size;
+	own.duration_ns = t->duration_ns;
+	own.delay_ns = t->delay_ns;
+	own.follow = !t->no_follow;
+	own.no_stop = t->no_stop;
+	own.wait = t->wait;
+	err = session_open(&own, &t->session);
+	if (err == -EPERM || err == -EACCES)
+		explain(err);
+	return err;
+}
+
+int targets_run(struct targets *t, int *cmd_status)
+{
+	int err = session_run(t->session);
+
+	*cmd_status = 0;
+	if (err && session_exec_error(t->session)) {
+		log_err(err, "cannot run '%s'", t->argv[0]);
+		*cmd_status = err == -ENOENT ? EXIT_NOT_FOUND : EXIT_CANNOT_RUN;
+		return err;
+	}
+	return session_stop(t->session) ?: err;
+}
+
+void targets_explain_silence(const struct targets *t)
+{
+	struct recorder_stats st = session_stats(t->session);
+
+	if (st.calls || st.null_stamps)
+		return;
+	if (!session_saw_library(t->session)) {
+		log_warn("no process mapped a library with the traced functions");
+		log_hint("'acltap list -p PID' shows what was found; --lib FILE names a library");
+	} else {
+		log_warn("the library is probed, but none of its functions was called");
+	}
+	if (t->argv && libpath_sudo_lost_environment())
+		log_hint("under sudo LD_LIBRARY_PATH and ASCEND_* are gone: try sudo -E");
+}
+
+void targets_free(struct targets *t)
+{
+	session_free(t->session);
+	free(t->exe);
+	opt_strings_free(&t->libs);
+	opt_pids_free(&t->pids);
+	targets_init(t);
+}
