@@ -29,27 +29,31 @@ BPF_CFLAGS := -g -O2 -target bpf -D__TARGET_ARCH_$(BPF_ARCH) -Wall -Wextra -Iinc
 
 pkg = $(shell pkg-config $(1) $(2) 2>/dev/null)
 HAVE_CAPSTONE := $(shell pkg-config --exists capstone && echo 1)
-BASE += $(if $(HAVE_CAPSTONE),-DHAVE_CAPSTONE)
-LIBS_PURE := -lz $(call pkg,--libs,libelf) $(if $(HAVE_CAPSTONE),$(call pkg,--libs,capstone))
+HAVE_SQLITE := $(shell pkg-config --exists sqlite3 && echo 1)
+BASE += $(if $(HAVE_CAPSTONE),-DHAVE_CAPSTONE) $(if $(HAVE_SQLITE),-DHAVE_SQLITE)
+LIBS_PURE := -lz -lm $(call pkg,--libs,libelf) $(if $(HAVE_CAPSTONE),$(call pkg,--libs,capstone)) \
+	$(if $(HAVE_SQLITE),$(call pkg,--libs,sqlite3))
 LIBS := $(call pkg,--libs,libbpf) $(LIBS_PURE) -lpthread
 
 # ---- Sources, in the order in which an event passes through them -----------------------------
 BPF := events follow
 DISCOVER := maps procread procmaps proc elfread elfsym libpath disasm plt_names site site_x86 site_x86_step site_arm64 plan
 LIVE := multi_link features bpfload attach files prelook procs launch guardian ring recorder session
-CORE := entry decode order text stack state spans startstop calls range tracks counts model \
+CORE := entry decode order text stack state spans startstop calls range tracks counts model values filter stats \
 	pipeline
 STORE := capwrite capread replay
-SINK := out escape ids pack sort csv json events null sink summary
+SINK := out escape repair ids intern pack sort csv json events $(if $(HAVE_SQLITE),dbfile sqlite) \
+	null sink summary
+VIEW := table
 CMD := cmd targets record outputs finish export list check
 UTIL := log opt str map crc procfd unit rights safepath
 
 src = $(wildcard $(addsuffix .c,$(addprefix user/$(1)/,$(2))))
 PURE_SRC := $(call src,util,$(UTIL)) $(call src,core,$(CORE)) $(call src,store,$(STORE)) \
-	$(call src,sink,$(SINK)) $(call src,discover,$(DISCOVER))
+	$(call src,sink,$(SINK)) $(call src,discover,$(DISCOVER)) $(call src,view,$(VIEW))
 TOOL_SRC := $(PURE_SRC) $(call src,live,$(LIVE)) $(call src,cmd,$(CMD)) $(wildcard user/main.c)
 HARNESS_SRC := $(wildcard tests/harness/*.c)
-UNIT_SRC := $(wildcard tests/unit/test_*.c)
+UNIT_SRC := $(filter-out $(if $(HAVE_SQLITE),,%/test_sqlite.c),$(wildcard tests/unit/test_*.c))
 
 TOOL_OBJ := $(TOOL_SRC:%.c=$(O)/%.o)
 PURE_OBJ := $(PURE_SRC:%.c=$(O)/%.o)
@@ -67,7 +71,13 @@ $(O)/acltap: $(TOOL_OBJ)
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS)
 
-$(O)/%.o: %.c
+# A library that came or went since the last build changes what is compiled.
+$(O)/flags: FORCE
+	@mkdir -p $(@D)
+	@echo '$(BASE)' | cmp -s - $@ || echo '$(BASE)' >$@
+FORCE:
+
+$(O)/%.o: %.c $(O)/flags
 	$(call say,CC,$@)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(CFLAGS) $(BASE) -MMD -MP -c -o $@ $<
@@ -85,7 +95,7 @@ $(O)/gen/%.skel.h: $(O)/gen/%.bpf.o
 	$(Q)$(BPFTOOL) gen skeleton $< name $(*F)_bpf > $@
 
 # ---- Tests: every pure file again with sanitizers, one program per tests/unit/test_*.c --------
-$(O)/san/%.o: %.c
+$(O)/san/%.o: %.c $(O)/flags
 	$(call say,CC-SAN,$@)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(SAN) $(BASE) -Itests -MMD -MP -Werror=unused-function -c -o $@ $<

@@ -3,8 +3,8 @@
 # The one list of packages (Debian names). deps.sh build|test|demo installs what is missing when
 # root, else says what to install. Optional packages are tried, never required.
 set -u
-build="gcc libc6-dev clang llvm bpftool pkg-config libbpf-dev libelf-dev zlib1g-dev libcapstone-dev"
-tests="$build libcmocka-dev g++ python3-minimal python3-dev musl-tools"
+build="gcc libc6-dev clang llvm bpftool pkg-config libbpf-dev libelf-dev zlib1g-dev libcapstone-dev libsqlite3-dev"
+tests="$build libcmocka-dev g++ python3-minimal python3 python3-dev musl-tools"
 case ${1:-build} in
 build) need=$build ;;
 demo) need="$build python3-minimal python3-dev" ;;

@@ -117,6 +117,9 @@ static int plan_dir(struct outputs *o, char *dir, const char *stamp)
 	o->capture = path_of("%s/capture" CAPTURE_SUFFIX, dir);
 	o->keep_capture = true;
 	err = o->capture ? 0 : -ENOMEM;
+	if (!err && sink_by_name("db"))
+		err = add_output(o, sink_by_name("db"), path_of("%s/msprof_%s.db", dir, stamp),
+				 false);
 	err = err ?: add_output(o, sink_by_name("csv"),
 				path_of("%s/" VENDOR_DIR "/msprof_tx_%s.csv", dir, stamp), true);
 	return err ?: add_output(o, sink_by_name("json"),
@@ -132,9 +135,17 @@ static void time_stamp(char *buf, size_t sz)
 	strftime(buf, sz, "%Y%m%d%H%M%S", &tm);
 }
 
+static int refuse_not_built(const char *path, const char *package)
+{
+	log_fail(-ENOTSUP, "cannot write '%s': this build of acltap lacks the format", path);
+	log_hint("install %s and build acltap again", package);
+	return -ENOTSUP;
+}
+
 static int plan_one(struct outputs *o, const char *path, const char *stamp)
 {
 	const struct sink_ops *ops = sink_by_path(path);
+	const char *package = sink_not_built(path);
 
 	if (is_capture_path(path)) {
 		if (o->keep_capture)
@@ -144,6 +155,8 @@ static int plan_one(struct outputs *o, const char *path, const char *stamp)
 		o->keep_capture = true;
 		return o->capture ? 0 : -ENOMEM;
 	}
+	if (package)
+		return refuse_not_built(path, package);
 	if (ops)
 		return add_output(o, ops, strdup(path), false);
 	if (o->dir)

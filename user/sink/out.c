@@ -242,6 +242,11 @@ int out_error(const struct out *o)
 	return o->err;
 }
 
+int out_regular_fd(const struct out *o)
+{
+	return o->temp && o->fd >= 0 ? o->fd : -ESPIPE;
+}
+
 int out_seal(struct out *o)
 {
 	if (o->limit || o->fd < 0)

@@ -35,6 +35,12 @@ int out_error(const struct out *o);	 /* first error, or 0 */
 char *out_room(struct out *o);
 void out_advance(struct out *o, size_t n);
 
+/*
+ * For a writer with an order of its own (pread, pwrite): the descriptor of a file with a temporary
+ * name, which stays o's. -ESPIPE when it is a device, a pipe or memory.
+ */
+int out_regular_fd(const struct out *o);
+
 /* Flushes and gives the descriptor and the buffer back; the file keeps its temporary name. */
 int out_seal(struct out *o);
 /* The final name's last component becomes base; not once it is published. */

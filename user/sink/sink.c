@@ -9,7 +9,11 @@
 #include "sink/sort.h"
 
 const struct sink_ops *const sink_table[] = {
-	&sink_csv, &sink_json, &sink_tsv, &sink_ndjson, &sink_null, NULL,
+	&sink_csv,  &sink_json, &sink_tsv, &sink_ndjson,
+#ifdef HAVE_SQLITE
+	&sink_db,
+#endif
+	&sink_null, NULL,
 };
 
 const struct sink_ops *sink_by_name(const char *name)
@@ -28,6 +32,19 @@ const struct sink_ops *sink_by_path(const char *path)
 	for (const struct sink_ops *const *op = sink_table; dot && *op; op++)
 		if (!strcmp((*op)->suffix, dot))
 			return *op;
+	return NULL;
+}
+
+const char *sink_not_built(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	const char *dot = strrchr(slash ? slash : path, '.');
+
+	(void)dot;
+#ifndef HAVE_SQLITE
+	if (dot && !strcmp(dot, ".db"))
+		return "libsqlite3-dev";
+#endif
 	return NULL;
 }
 

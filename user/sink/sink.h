@@ -73,6 +73,8 @@ extern const struct sink_ops *const sink_table[]; /* ends with NULL */
 /* By name ("csv") or by the suffix of a path ("x.csv"); NULL when none. */
 const struct sink_ops *sink_by_name(const char *name);
 const struct sink_ops *sink_by_path(const char *path);
+/* The suffix is that of a format that this build lacks: the package it needs; NULL otherwise. */
+const char *sink_not_built(const char *path);
 
 /*
  * A fan-out of several sinks behind one consumer: sinks that want SINK_BY_START get their spans
@@ -94,5 +96,6 @@ void fanout_free(struct fanout *f); /* removes outputs that were not completed *
 
 /* The formats of this folder, for the table. */
 extern const struct sink_ops sink_csv, sink_json, sink_tsv, sink_ndjson, sink_null;
+extern const struct sink_ops sink_db; /* only with HAVE_SQLITE */
 
 #endif
