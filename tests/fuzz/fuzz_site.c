@@ -2,12 +2,15 @@
 /*
  * Any bytes as a function. Whatever the planner chooses must be an instruction boundary on a
  * straight line from the start, over nothing that jumps, calls or returns other than a conditional
- * branch, and no refused byte may begin it.
+ * branch, and no refused byte may begin it. Capstone, which the planner does not ask about this,
+ * must not know of a write to an argument register on that line.
  */
 #include <elf.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include <capstone/capstone.h>
 
 #include "discover/disasm.h"
 #include "discover/site.h"
@@ -55,6 +58,61 @@ static bool is_branch(uint16_t machine, const uint8_t *p)
 	return (p[3] & 0x7e) == 0x34 || (p[3] & 0x7e) == 0x36 || p[3] == 0x54;
 }
 
+/* The number of the argument that lives in this register or holds a part of it, or -1. */
+static int argument_of(uint16_t machine, uint16_t reg)
+{
+	static const uint16_t x86[][5] = {
+		{X86_REG_RDI, X86_REG_EDI, X86_REG_DI, X86_REG_DIL},
+		{X86_REG_RSI, X86_REG_ESI, X86_REG_SI, X86_REG_SIL},
+		{X86_REG_RDX, X86_REG_EDX, X86_REG_DX, X86_REG_DL, X86_REG_DH},
+		{X86_REG_RCX, X86_REG_ECX, X86_REG_CX, X86_REG_CL, X86_REG_CH},
+		{X86_REG_R8, X86_REG_R8D, X86_REG_R8W, X86_REG_R8B},
+		{X86_REG_R9, X86_REG_R9D, X86_REG_R9W, X86_REG_R9B},
+	};
+
+	if (machine == EM_AARCH64)
+		return reg >= ARM64_REG_X0 && reg <= ARM64_REG_X7   ? reg - ARM64_REG_X0
+		       : reg >= ARM64_REG_W0 && reg <= ARM64_REG_W7 ? reg - ARM64_REG_W0
+								    : -1;
+	for (int i = 0; i < 6; i++)
+		for (int k = 0; k < 5; k++)
+			if (x86[i][k] && x86[i][k] == reg)
+				return i;
+	return -1;
+}
+
+/* Only up to the first branch: where the line goes on behind it is the planner's knowledge. */
+static void check_arguments(const struct site_request *rq, const struct site *s)
+{
+	const uint8_t *p = rq->code;
+	size_t left = rq->size;
+	uint64_t addr = 0;
+	cs_insn *in;
+	csh h;
+
+	if (cs_open(rq->machine == EM_X86_64 ? CS_ARCH_X86 : CS_ARCH_ARM64,
+		    rq->machine == EM_X86_64 ? CS_MODE_64 : CS_MODE_ARM, &h))
+		abort();
+	cs_option(h, CS_OPT_DETAIL, CS_OPT_ON);
+	in = cs_malloc(h);
+	while (addr < s->offset && !is_branch(rq->machine, p) &&
+	       cs_disasm_iter(h, &p, &left, &addr, in)) {
+		cs_regs rd, wr;
+		uint8_t n_rd, n_wr;
+
+		if (cs_regs_access(h, in, rd, &n_rd, wr, &n_wr))
+			abort();
+		for (int i = 0; i < n_wr; i++) {
+			int a = argument_of(rq->machine, wr[i]);
+
+			if (a >= 0 && a < (int)rq->args)
+				abort();
+		}
+	}
+	cs_free(in, 1);
+	cs_close(&h);
+}
+
 static void check(const struct site_request *rq, const struct site *s, const uint8_t *len, int n)
 {
 	uint32_t off = 0;
@@ -74,6 +132,7 @@ static void check(const struct site_request *rq, const struct site *s, const uin
 	}
 	if (off != s->offset)
 		abort();
+	check_arguments(rq, s);
 	if (rq->machine == EM_X86_64 &&
 	    strchr("\xf0\x2e\x36\x3e\x26\xcc\xcd\xf3\xf2", rq->code[off]))
 		abort();

@@ -247,7 +247,7 @@ static void arm64_forms(void **state)
 		 CODE(PACIASP, B(4, IMPL_AT))},
 		{"paciasp b, return", .purpose = SITE_RETURN, .why = "no cheap",
 		 CODE(PACIASP, B(4, IMPL_AT))},
-		{"signed and checked again, return", .purpose = SITE_RETURN, .why = "effect",
+		{"signed and checked again, return", .purpose = SITE_RETURN, .why = "no cheap",
 		 CODE(PACIASP, STP_PRE, LDP_POST, AUTIASP, B(16, IMPL_AT))},
 		{"adrp before the frame", .purpose = SITE_RETURN, .emulated = true, .why = "entry",
 		 CODE(ADRP_X8, STP_PRE, LDP_POST, B(12, IMPL_AT))},

@@ -222,6 +222,10 @@ static bool step_hint(uint32_t w, struct track *t)
 	case 0xd503237f: /* pacibsp */
 		t->leaked = true;
 		return true;
+	case 0xd50323bf: /* autiasp */
+	case 0xd50323ff: /* autibsp */
+		write_reg(t, LR);
+		return true;
 	case NOP:
 	case 0xd503241f: /* bti, bti c, bti j, bti jc */
 	case 0xd503245f:
