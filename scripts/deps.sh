@@ -1,35 +1,65 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 # The one list of packages (Debian names). deps.sh build|test|demo installs what is missing when
-# root, else says what to install. Optional packages are tried, never required.
+# root, else says what to install; deps.sh list prints all. Without an optional package something
+# smaller is missing: the comment says what; its absence is no failure.
 set -u
-build="gcc libc6-dev clang llvm bpftool pkg-config libbpf-dev libelf-dev zlib1g-dev libcapstone-dev libsqlite3-dev"
-tests="$build libcmocka-dev g++ python3-minimal python3 python3-dev musl-tools"
+build="gcc libc6-dev pkg-config clang bpftool libbpf-dev libelf-dev zlib1g-dev"
+# Cheap probe sites (else every probe is at the entry), and the .db output.
+build_optional="libcapstone-dev libsqlite3-dev"
+demo="$build python3-minimal python3 python3-dev"
+tests="$demo libcmocka-dev binutils llvm"
+tests_optional="musl-tools"	# targets with another C library
 case ${1:-build} in
-build) need=$build ;;
-demo) need="$build python3-minimal python3-dev" ;;
-test) need=$tests ;;
-list) echo "$tests"; exit 0 ;;
+build) need=$build optional=$build_optional ;;
+demo) need=$demo optional=$build_optional ;;
+test) need=$tests optional="$build_optional $tests_optional" ;;
+list) echo "$tests $build_optional $tests_optional"; exit 0 ;;
 *) echo "usage: deps.sh build|demo|test|list" >&2; exit 2 ;;
 esac
 
-missing=
-for p in $need; do
-	dpkg-query -W -f='${Status}' "$p" 2>/dev/null | grep -q 'ok installed' || missing="$missing $p"
-done
-[ -n "$missing" ] || exit 0
+if ! command -v dpkg-query >/dev/null; then
+	echo "acltap: not a Debian; needed are what Debian calls: $need" >&2
+	exit 0	# the build says what it misses
+fi
+
+missing_of() {	# packages: those that are not installed
+	local p
+	for p; do
+		dpkg-query -W -f='${Status}' "$p" 2>/dev/null | grep -q 'ok installed' || echo "$p"
+	done
+}
+
+# shellcheck disable=SC2086
+mapfile -t missing < <(missing_of $need)
+# shellcheck disable=SC2086
+mapfile -t wanted < <(missing_of $optional)
+[ $((${#missing[@]} + ${#wanted[@]})) -gt 0 ] || exit 0
 if [ "$(id -u)" -ne 0 ]; then
-	echo "acltap: missing packages:$missing" >&2
-	echo "hint: run as root: apt-get install -y --no-install-recommends$missing" >&2
+	[ ${#missing[@]} -gt 0 ] || exit 0
+	echo "acltap: missing packages: ${missing[*]}" >&2
+	echo "hint: run as root: apt-get install -y --no-install-recommends ${missing[*]}" >&2
 	exit 1
 fi
-echo "installing:$missing"
-export DEBIAN_FRONTEND=noninteractive
-apt_install() { apt-get install -y --no-install-recommends $missing >"$log" 2>&1; }
-log=$(mktemp)
+
+log=$(mktemp) || exit 1
 trap 'rm -f "$log"' EXIT
-apt_install || { apt-get update >>"$log" 2>&1 && apt_install; } || {
-	tail -n 15 "$log" >&2
-	echo "acltap: could not install:$missing" >&2
-	exit 1
+export DEBIAN_FRONTEND=noninteractive
+apt_install() {	# the package lists of a new machine are missing or old
+	local try
+	for try in 1 2; do
+		apt-get install -y --no-install-recommends "$@" >>"$log" 2>&1 && return 0
+		[ $try -eq 2 ] || apt-get update >>"$log" 2>&1 || return 1
+	done
+	return 1
 }
+
+echo "installing: ${missing[*]} ${wanted[*]}"
+apt_install "${missing[@]}" "${wanted[@]}" && exit 0
+if [ ${#missing[@]} -gt 0 ] && ! apt_install "${missing[@]}"; then
+	tail -n 15 "$log" >&2
+	echo "acltap: could not install: ${missing[*]}" >&2
+	exit 1
+fi
+mapfile -t wanted < <(missing_of "${wanted[@]}")
+[ ${#wanted[@]} -eq 0 ] || echo "not installed (optional): ${wanted[*]}"
