@@ -28,8 +28,8 @@ BPF_CFLAGS := -g -O2 -target bpf -D__TARGET_ARCH_$(BPF_ARCH) -Wall -Wextra -Iinc
 	-idirafter /usr/include/$(ARCH)-linux-gnu
 
 pkg = $(shell pkg-config $(1) $(2) 2>/dev/null)
-HAVE_CAPSTONE := $(shell pkg-config --exists capstone && echo 1)
-HAVE_SQLITE := $(shell pkg-config --exists sqlite3 && echo 1)
+HAVE_CAPSTONE := $(shell pkg-config --exists capstone 2>/dev/null && echo 1)
+HAVE_SQLITE := $(shell pkg-config --exists sqlite3 2>/dev/null && echo 1)
 BASE += $(if $(HAVE_CAPSTONE),-DHAVE_CAPSTONE) $(if $(HAVE_SQLITE),-DHAVE_SQLITE)
 LIBS_PURE := -lz -lm $(call pkg,--libs,libelf) $(if $(HAVE_CAPSTONE),$(call pkg,--libs,capstone)) \
 	$(if $(HAVE_SQLITE),$(call pkg,--libs,sqlite3))
@@ -39,13 +39,13 @@ LIBS := $(call pkg,--libs,libbpf) $(LIBS_PURE) -lpthread
 BPF := events follow
 DISCOVER := maps procread procmaps proc elfread elfsym libpath disasm plt_names site site_x86 site_x86_step site_arm64 plan
 LIVE := multi_link features bpfload attach files prelook procs launch guardian ring recorder session
-CORE := entry decode order text stack state spans startstop calls range tracks counts model values filter stats \
+CORE := entry decode order text stack state spans startstop calls range tracks counts model tee values filter stats \
 	pipeline
 STORE := capwrite capread replay
 SINK := out escape repair ids intern pack sort csv json events $(if $(HAVE_SQLITE),dbfile sqlite) \
 	null sink summary
-VIEW := table
-CMD := cmd targets record outputs finish export list check
+VIEW := table hist
+CMD := cmd targets filters live record stat trace outputs finish export list check
 UTIL := log opt str map crc procfd unit rights safepath
 
 src = $(wildcard $(addsuffix .c,$(addprefix user/$(1)/,$(2))))

@@ -9,7 +9,7 @@ TS     := tests/targets
 FORMS  := jmp stack endbr push
 PYTHON3 ?= /usr/bin/python3
 
-T_MACHINE := $(shell $(TCC) -dumpmachine)
+T_MACHINE := $(shell $(TCC) -dumpmachine 2>/dev/null)
 T_BASE := -std=gnu11 -D_GNU_SOURCE $(WARN) -g
 T_PLAIN := $(if $(findstring x86_64,$(T_MACHINE)),-fcf-protection=none,-mbranch-protection=none)
 T_GUARD := $(if $(findstring x86_64,$(T_MACHINE)),-fcf-protection=full,-mbranch-protection=standard)
