@@ -63,7 +63,7 @@ int on_fork(struct bpf_raw_tracepoint_args *ctx)
 		return 0; /* not traced, not wanted, or a new thread */
 	/* The child's texts are unknown when this record is lost: its gap says so. */
 	if (emit_comm(WIRE_FORK, pid_tgid, proc, tgid, child, BPF_RB_FORCE_WAKEUP))
-		state.gap = 1;
+		state.gap = 1u << 31; /* equal to no other, also when the PID is used again */
 	bpf_map_update_elem(&procs, &tgid, &state, BPF_ANY);
 	stop = bpf_map_lookup_elem(&stops, &parent);
 	if (stop) {

@@ -3,6 +3,8 @@
 
 #include <bpf/libbpf.h>
 #include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,6 +18,7 @@
 struct link {
 	int fd;               /* multi */
 	struct bpf_link *perf;
+	enum attach_group group;
 };
 
 struct attach {
@@ -71,6 +74,7 @@ static struct bpf_program *program(const struct attach *a, enum attach_prog prog
 struct job {
 	struct attach *a;
 	enum attach_prog prog;
+	enum attach_group group;
 	const char *path;
 	const struct attach_point *p;
 	void (*bad)(void *ctx, size_t i, int err);
@@ -81,7 +85,7 @@ struct job {
 static int link_multi(const struct job *j, size_t from, size_t n)
 {
 	uint64_t offsets[MULTI_MAX], cookies[MULTI_MAX];
-	struct link l = { 0 };
+	struct link l = { .group = j->group };
 	int err;
 
 	for (size_t i = 0; i < n; i++) {
@@ -102,7 +106,7 @@ static int link_perf(const struct job *j, size_t i)
 {
 	LIBBPF_OPTS(bpf_uprobe_opts, opts, .retprobe = j->prog == ATTACH_LEAVE,
 		    .bpf_cookie = j->p[i].cookie);
-	struct link l = { .fd = -1 };
+	struct link l = { .fd = -1, .group = j->group };
 	int err;
 
 	l.perf = bpf_program__attach_uprobe_opts(program(j->a, j->prog), -1, j->path,
@@ -134,11 +138,12 @@ static int attach_range(const struct job *j, size_t from, size_t n)
 	return high < 0 ? high : low + high;
 }
 
-int attach_points(struct attach *a, enum attach_prog prog, int fd, const struct attach_point *p,
-		  size_t n, void (*bad)(void *ctx, size_t i, int err), void *ctx)
+int attach_points(struct attach *a, enum attach_prog prog, enum attach_group group, int fd,
+		  const struct attach_point *p, size_t n,
+		  void (*bad)(void *ctx, size_t i, int err), void *ctx)
 {
 	char path[32];
-	struct job j = { a, prog, path, p, bad, ctx };
+	struct job j = { a, prog, group, path, p, bad, ctx };
 	int done = 0;
 
 	if (!n)
@@ -164,12 +169,103 @@ size_t attach_links(const struct attach *a)
 	return a->n;
 }
 
+struct links {
+	struct link *v;
+	size_t n;
+};
+
+static void *drop_links(void *arg)
+{
+	struct links *l = arg;
+
+	for (size_t i = 0; i < l->n; i++)
+		drop_link(&l->v[i]);
+	free(l->v);
+	free(l);
+	return NULL;
+}
+
+/* Moves the links of a group out of a. */
+static struct links *take_group(struct attach *a, enum attach_group group)
+{
+	struct links *l = calloc(1, sizeof(*l));
+	size_t kept = 0;
+
+	if (l)
+		l->v = calloc(a->n + 1, sizeof(*l->v));
+	if (!l || !l->v) {
+		free(l);
+		return NULL;
+	}
+	for (size_t i = 0; i < a->n; i++) {
+		if (a->links[i].group == group)
+			l->v[l->n++] = a->links[i];
+		else
+			a->links[kept++] = a->links[i];
+	}
+	a->n = kept;
+	return l;
+}
+
+void attach_drop(struct attach *a, enum attach_group group)
+{
+	struct links *l = take_group(a, group);
+	pthread_attr_t attr;
+	pthread_t thread;
+	int err;
+
+	if (!l)
+		return; /* they stay until the end: only dearer */
+	pthread_attr_init(&attr);
+	pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
+	err = l->n ? pthread_create(&thread, &attr, drop_links, l) : -1;
+	pthread_attr_destroy(&attr);
+	if (err)
+		drop_links(l);
+}
+
+/*
+ * The last descriptor of a link to be closed pays for its removal. This child inherits all of them
+ * and closes its own after ours.
+ */
+static void start_remover(int p[2])
+{
+	char c;
+	pid_t pid;
+
+	if (pipe2(p, O_CLOEXEC)) {
+		p[0] = p[1] = -1;
+		return;
+	}
+	pid = fork();
+	if (!pid) {
+		setsid();
+		close(p[1]);
+		for (int fd = 0; fd < 3; fd++) /* nobody may wait for us at a pipe */
+			close(fd);
+		while (read(p[0], &c, 1) < 0 && errno == EINTR)
+			;
+		_exit(0);
+	}
+	close(p[0]);
+	if (pid < 0) {
+		close(p[1]);
+		p[1] = -1;
+	}
+}
+
 void attach_free(struct attach *a)
 {
+	int p[2] = { -1, -1 };
+
 	if (!a)
 		return;
+	if (a->n)
+		start_remover(p);
 	for (size_t i = 0; i < a->n; i++)
 		drop_link(&a->links[i]);
+	if (p[1] >= 0)
+		close(p[1]);
 	free(a->links);
 	free(a);
 }

@@ -21,12 +21,15 @@ struct file {
 	enum file_state state;
 	int fd; /* of a probed file: keeps the inode */
 	char *about;
+	struct attach_point stamp; /* the return of create_stamp, watched only at first */
+	bool has_stamp;
 };
 
 struct files {
 	struct files_config cfg;
 	struct file *v;
 	size_t n, cap;
+	bool stamps_off; /* the returns of create_stamp are not watched now */
 };
 
 int files_new(const struct files_config *cfg, struct files **out)
@@ -85,8 +88,7 @@ static struct file *add(struct files *f, const struct stat *st)
 
 /* What attach reports points it could not probe to. */
 struct refusals {
-	const struct plan *plan;
-	bool returns;
+	const struct probe *probes;
 	struct str *about;
 	const char *path;
 };
@@ -94,7 +96,7 @@ struct refusals {
 static void refused(void *ctx, size_t i, int err)
 {
 	struct refusals *r = ctx;
-	const struct probe *p = (r->returns ? r->plan->leave : r->plan->entry) + i;
+	const struct probe *p = &r->probes[i];
 	char why[LOG_ERROR_MAX];
 
 	log_error_text(err, why);
@@ -102,32 +104,79 @@ static void refused(void *ctx, size_t i, int err)
 	str_printf(r->about, "%s\t%s refused by the kernel: %s\n", r->path, entry_name(p->func), why);
 }
 
-static int attach_kind(struct files *f, int fd, const struct plan *plan, bool returns,
-		       struct refusals *r)
+static int attach_probes(struct files *f, int fd, enum attach_prog prog, const struct probe *p,
+			 size_t n, struct refusals *r)
 {
-	const struct probe *p = returns ? plan->leave : plan->entry;
-	size_t n = returns ? plan->n_leave : plan->n_entry;
 	struct attach_point points[PLAN_MAX];
 
 	for (size_t i = 0; i < n; i++)
 		points[i] = (struct attach_point){ p[i].offset, p[i].cookie };
-	r->returns = returns;
-	return attach_points(f->cfg.attach, returns ? ATTACH_LEAVE : ATTACH_ENTRY, fd, points, n,
-			     refused, r);
+	r->probes = p;
+	return attach_points(f->cfg.attach, prog, GROUP_KEEP, fd, points, n, refused, r);
+}
+
+static void ignore_refusal(void *ctx, size_t i, int err)
+{
+	(void)ctx;
+	(void)i;
+	(void)err;
+}
+
+/* A link of its own, since it is removed when stamps are known to be fine. */
+static void attach_stamp(struct files *f, const struct file *x, int fd)
+{
+	if (x->has_stamp && !f->stamps_off)
+		attach_points(f->cfg.attach, ATTACH_LEAVE, GROUP_STAMP, fd, &x->stamp, 1,
+			      ignore_refusal, NULL);
+}
+
+void files_watch_stamps(struct files *f, bool on)
+{
+	if (f->stamps_off != on)
+		return;
+	f->stamps_off = !on;
+	if (!on) {
+		attach_drop(f->cfg.attach, GROUP_STAMP);
+		return;
+	}
+	for (size_t i = 0; i < f->n; i++)
+		if (f->v[i].fd >= 0)
+			attach_stamp(f, &f->v[i], f->v[i].fd);
+}
+
+/* Takes the return of create_stamp out of the plan, unless it was asked for. */
+static void split_stamp(const struct files *f, struct plan *plan, struct file *x)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < plan->n_leave; i++) {
+		const struct probe *p = &plan->leave[i];
+
+		if (entry_get(p->func)->use == USE_STAMP && !f->cfg.plan.lifecycle) {
+			x->stamp = (struct attach_point){ p->offset, p->cookie };
+			x->has_stamp = true;
+		} else {
+			plan->leave[kept++] = *p;
+		}
+	}
+	plan->n_leave = kept;
 }
 
 static int attach_functions(struct files *f, struct file *x, int fd, const struct elf_scan *scan,
 			    const char *path, struct str *about)
 {
 	struct plan plan;
-	struct refusals r = { &plan, false, about, path };
+	struct refusals r = { NULL, about, path };
 	int leave, entry;
 
 	plan_make(&f->cfg.plan, scan, fd, &plan);
 	plan_describe(&plan, scan, path, about);
+	split_stamp(f, &plan, x);
+	attach_stamp(f, x, fd);
 	/* Returns first: a start whose return is not seen would be lost, the reverse is harmless. */
-	leave = attach_kind(f, fd, &plan, true, &r);
-	entry = leave < 0 ? leave : attach_kind(f, fd, &plan, false, &r);
+	leave = attach_probes(f, fd, ATTACH_LEAVE, plan.leave, plan.n_leave, &r);
+	entry = leave < 0 ? leave :
+			    attach_probes(f, fd, ATTACH_ENTRY, plan.entry, plan.n_entry, &r);
 	if (entry < 0)
 		return entry;
 	x->state = entry ? FILE_PROBED : FILE_FAILED;
@@ -152,7 +201,7 @@ static int attach_loader(struct files *f, int fd, const struct elf_scan *scan, c
 
 	strncpy(name, path, sizeof(name) - 1);
 	name[sizeof(name) - 1] = '\0';
-	n = attach_points(f->cfg.attach, ATTACH_LOADED, fd, &p, 1, loader_refused, name);
+	n = attach_points(f->cfg.attach, ATTACH_LOADED, GROUP_KEEP, fd, &p, 1, loader_refused, name);
 	return n < 0 ? n : 0;
 }
 

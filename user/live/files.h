@@ -40,6 +40,12 @@ int files_look(struct files *f, int fd, const char *path);
 /* The same for a path of the user's; an unreadable file or one without entry points is told. */
 int files_look_path(struct files *f, const char *path);
 
+/*
+ * Watches what create_stamp returns, or no longer: it is of interest only until every process has
+ * shown a stamp. No effect with plan.lifecycle, which watches it always.
+ */
+void files_watch_stamps(struct files *f, bool on);
+
 size_t files_probed(const struct files *f); /* number of files with probes */
 
 /* What is probed where and why, one line each. */

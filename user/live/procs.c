@@ -11,6 +11,7 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
+#include "core/entry.h"
 #include "discover/proc.h"
 #include "live/guardian.h"
 #include "live/prelook.h"
@@ -25,6 +26,7 @@ struct proc {
 	pid_t pid;
 	uint64_t start_time; /* tells a re-used PID */
 	bool settled;        /* maps a probed file */
+	bool stamped;        /* has shown a stamp that is not NULL */
 	bool failed;         /* maps one that cannot be probed: told once */
 	uint64_t nudge_until; /* CLOCK_MONOTONIC: a child was stopped; it may stop itself over it */
 };
@@ -35,6 +37,7 @@ struct procs {
 	struct proc *v;
 	size_t n, cap;
 	bool any_settled;
+	bool stamps_due; /* some settled process has not shown a stamp; see watch_stamps() */
 };
 
 int procs_new(const struct procs_config *cfg, struct procs **out)
@@ -181,12 +184,23 @@ static void set_stop(struct procs *ps, pid_t pid, enum stop_state state, uint64_
 	bpf_map_update_elem(ps->cfg.bpf->stops_fd, &tgid, &value, how);
 }
 
+static void watch_stamps(struct procs *ps)
+{
+	bool due = false;
+
+	for (size_t i = 0; i < ps->n; i++)
+		due |= ps->v[i].settled && !ps->v[i].stamped;
+	ps->stamps_due = due;
+	files_watch_stamps(ps->cfg.files, due || !ps->any_settled);
+}
+
 static void settle(struct procs *ps, struct proc *p)
 {
 	uint32_t tgid = (uint32_t)p->pid;
 
 	p->settled = true;
 	ps->any_settled = true;
+	watch_stamps(ps);
 	if (!held(ps, p->pid)) /* else let_go() removes it */
 		bpf_map_delete_elem(ps->cfg.bpf->stops_fd, &tgid);
 }
@@ -197,6 +211,30 @@ static void unsettle(struct procs *ps, struct proc *p)
 	p->settled = false;
 	if (ps->cfg.may_stop && !held(ps, p->pid))
 		set_stop(ps, p->pid, STOP_ARMED, BPF_NOEXIST);
+}
+
+static bool shows_stamp(const struct wire *w)
+{
+	const struct entry *e = entry_get(w->func);
+
+	if (!e || !w->arg0)
+		return false;
+	if (w->kind == WIRE_RETURN)
+		return e->op == OP_CREATE;
+	return e->op == OP_MESSAGE || e->op == OP_MARK || e->op == OP_PUSH || e->op == OP_START;
+}
+
+void procs_call(struct procs *ps, const struct wire *w)
+{
+	struct proc *p;
+
+	if (!ps->stamps_due || !shows_stamp(w))
+		return;
+	p = find(ps, (pid_t)w->tgid);
+	if (!p || p->stamped)
+		return;
+	p->stamped = true;
+	watch_stamps(ps);
 }
 
 /* Looks at what the process maps now and probes what is new. */
@@ -381,8 +419,10 @@ static void forked(struct procs *ps, const struct wire *w)
 	bool settled = parent && parent->settled;
 
 	p = add(ps, pid);
-	if (p)
-		p->settled = settled; /* the mappings are copied */
+	if (p && settled) {
+		p->settled = true; /* the mappings are copied */
+		watch_stamps(ps);
+	}
 	write_facts(ps, pid);
 }
 
@@ -394,6 +434,7 @@ static void executed(struct procs *ps, const struct wire *w)
 	if (!p)
 		return;
 	p->settled = false;
+	p->stamped = false;
 	p->failed = false;
 	look(ps, p);
 	if (how) {

@@ -37,6 +37,12 @@ int procs_add_held(struct procs *ps, pid_t pid);
 /* That program file needs no stop when it starts: its loader is probed. */
 void procs_know_exe(struct procs *ps, int exe_fd, enum stop_state state);
 
+/*
+ * A call or return record: whether its process has shown a stamp. While one that maps the library
+ * has not, the returns of create_stamp are watched.
+ */
+void procs_call(struct procs *ps, const struct wire *w);
+
 /* A record of kind WIRE_FORK, _EXEC, _EXIT or _LOADED. */
 void procs_life(struct procs *ps, const struct wire *w, const char *msg);
 

@@ -21,6 +21,7 @@ struct recorder {
 	uint64_t delivered[PROBE_FUNCS];     /* call records received */
 	uint64_t last_clock, last_loss;
 	bool unflushed;
+	bool held; /* records since the last watermark may wait for one */
 };
 
 int recorder_new(const struct recorder_config *cfg, struct recorder **out)
@@ -124,9 +125,11 @@ static int take(void *ctx, const void *rec, size_t sz)
 	switch (w->kind) {
 	case WIRE_CALL:
 		count_call(r, w);
+		r->cfg.call(r->cfg.ctx, w);
 		break;
 	case WIRE_RETURN:
 		count_return(r, w);
+		r->cfg.call(r->cfg.ctx, w);
 		break;
 	case WIRE_LOADED:
 		r->cfg.life(r->cfg.ctx, w, (const char *)(w + 1));
@@ -142,13 +145,19 @@ long recorder_drain(struct recorder *r)
 	uint64_t watermark;
 	long n = ring_drain(r->cfg.ring, take, r, &watermark);
 
-	if (n > 0 && watermark) {
-		struct wire w = { .kind = WIRE_WATERMARK, .time_ns = watermark };
+	/*
+	 * A record can be newer than the watermark of the drain that took it. So one more after the
+	 * last, or it would wait for the next call, however long that takes.
+	 */
+	if (n >= 0 && watermark && (n || r->held)) {
+		struct wire w = {.kind = WIRE_WATERMARK, .time_ns = watermark};
 		int err = put(r, w, NULL, 0);
 
 		if (err)
 			return err;
 	}
+	if (n > 0 || watermark)
+		r->held = n > 0;
 	return n;
 }
 

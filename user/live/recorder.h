@@ -33,6 +33,7 @@ struct recorder_config {
 	void *ctx;
 	/* WIRE_FORK, _EXEC, _EXIT and _LOADED, in order of arrival. */
 	void (*life)(void *ctx, const struct wire *w, const char *msg);
+	void (*call)(void *ctx, const struct wire *w); /* WIRE_CALL and WIRE_RETURN */
 	/* Gets every record that the capture would get, for live views; may be NULL. 0 or -errno. */
 	int (*tap)(void *ctx, const void *rec, size_t sz);
 	void *tap_ctx;

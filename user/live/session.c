@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -62,6 +63,19 @@ static void on_life(void *ctx, const struct wire *w, const char *msg)
 	procs_life(s->procs, w, msg);
 }
 
+static void on_call(void *ctx, const struct wire *w)
+{
+	struct session *s = ctx;
+
+	procs_call(s->procs, w);
+}
+
+/* Whoever taps the records knows better what failed. */
+static int tell(const struct session *s, int err)
+{
+	return err && s->cfg.capture ? log_err(err, "cannot write the capture") : err;
+}
+
 /* ---- opening ---- */
 
 static int load(struct session *s)
@@ -97,7 +111,8 @@ static int make_parts(struct session *s)
 				      .tap = s->cfg.tap,
 				      .tap_ctx = s->cfg.tap_ctx,
 				      .ctx = s,
-				      .life = on_life };
+				      .life = on_life,
+				      .call = on_call };
 	int err = attach_new(s->bpf, &s->attach);
 
 	fc.attach = s->attach;
@@ -124,7 +139,7 @@ static int start_capture(struct session *s)
 		err = recorder_fact(s->recorder, 0, 0, FACT_OPTION, "lifecycle=1", 11);
 	if (!err && s->cfg.plan.returns)
 		err = recorder_fact(s->recorder, 0, 0, FACT_OPTION, "returns=1", 9);
-	return err ? log_err(err, "cannot write the capture") : 0;
+	return tell(s, err);
 }
 
 static int open_libs(struct session *s)
@@ -274,16 +289,19 @@ static bool targets_gone(struct session *s)
 static void show_status(struct session *s, uint64_t now)
 {
 	struct recorder_stats st = recorder_stats(s->recorder);
-	char calls[UNIT_MAX], rate[UNIT_MAX], lost[UNIT_MAX], bytes[UNIT_MAX];
+	char calls[UNIT_MAX], rate[UNIT_MAX], lost[UNIT_MAX], bytes[UNIT_MAX], capture[64] = "";
 	uint64_t ms = (now - s->status_at) / MS;
 
-	if (ms < STATUS_EVERY / MS)
+	if (ms < STATUS_EVERY / MS || s->cfg.no_status)
 		return;
-	log_status("%s calls, %s/s, %s lost, %lld open, capture %s",
+	if (s->cfg.capture)
+		snprintf(capture, sizeof(capture), ", capture %s",
+			 unit_fmt_bytes(bytes, capwrite_bytes(s->cfg.capture)));
+	log_status("%s calls, %s/s, %s lost, %lld open%s",
 		   unit_fmt_count(calls, st.calls),
 		   unit_fmt_count(rate, (st.calls - s->status_calls) * 1000 / ms),
 		   unit_fmt_count(lost, st.lost), (long long)(st.open > 0 ? st.open : 0),
-		   unit_fmt_bytes(bytes, s->cfg.capture ? capwrite_bytes(s->cfg.capture) : 0));
+		   capture);
 	s->status_at = now;
 	s->status_calls = st.calls;
 }
@@ -361,7 +379,7 @@ int session_run(struct session *s)
 	while (s->state != ENDED && !err)
 		err = step(s);
 	log_status(" ");
-	return err ? log_err(err, "cannot write the capture") : 0;
+	return tell(s, err);
 }
 
 /* ---- stopping ---- */
@@ -380,7 +398,7 @@ int session_stop(struct session *s)
 		if (*left)
 			log_info("still running: PID %s; their open ranges are marked open", left);
 	}
-	return err ? log_err(err, "cannot write the capture") : 0;
+	return tell(s, err);
 }
 
 enum session_end session_ended(const struct session *s)
@@ -422,19 +440,6 @@ int session_wait_command(struct session *s)
 	return launch_exit_status(s->cmd_status);
 }
 
-/*
- * Removing probes blocks for a while. A child that inherits the links and waits for our end takes
- * that over, so that nobody waits for it.
- */
-static void detach(struct session *s)
-{
-	if (s->bpf && !s->bpf->multi && attach_links(s->attach) > 1)
-		log_info("removing %zu probes takes the kernel %zu ms more", attach_links(s->attach),
-			 attach_links(s->attach) * 110);
-	attach_free(s->attach);
-	s->attach = NULL;
-}
-
 void session_free(struct session *s)
 {
 	if (!s)
@@ -443,7 +448,10 @@ void session_free(struct session *s)
 		s->bpf->control->may_stop = 0;
 	if (s->launch.pid > 0 && s->state == STANDBY && !s->opened)
 		launch_cancel(&s->launch);
-	detach(s);
+	if (s->attach && !s->bpf->multi && attach_links(s->attach) > 1)
+		log_verbose("the kernel goes on removing %zu probes for some %zu ms",
+			    attach_links(s->attach), attach_links(s->attach) * 110);
+	attach_free(s->attach);
 	guardian_dismiss(&s->guardian);
 	recorder_free(s->recorder);
 	procs_free(s->procs);

@@ -33,6 +33,7 @@ struct session_config {
 	/* Gets every record that the capture would get, for live views; may be NULL. 0 or -errno. */
 	int (*tap)(void *ctx, const void *rec, size_t sz);
 	void *tap_ctx;
+	bool no_status; /* no progress line */
 };
 
 /* How tracing ended. */
@@ -56,7 +57,7 @@ int session_describe(struct session *s, struct str *text);
 
 /*
  * Opens the gate, lets the command go and records until the end. Returns 0, -errno of the capture
- * (told), or what launching failed with: exec_error() tells that apart.
+ * (told; without one the error is the tap's own to tell), or what launching failed with: exec_error() tells that apart.
  */
 int session_run(struct session *s);
 
