@@ -57,7 +57,8 @@ int session_describe(struct session *s, struct str *text);
 
 /*
  * Opens the gate, lets the command go and records until the end. Returns 0, -errno of the capture
- * (told; without one the error is the tap's own to tell), or what launching failed with: exec_error() tells that apart.
+ * (told; without one it is the tap's and not told), or what launching failed with: exec_error()
+ * tells that apart.
  */
 int session_run(struct session *s);
 
