@@ -76,12 +76,6 @@ static int tell(const struct session *s, int err)
 	return err && s->cfg.capture ? log_err(err, "cannot write the capture") : err;
 }
 
-/* Whoever taps the records knows better what failed. */
-static int tell(const struct session *s, int err)
-{
-	return err && s->cfg.capture ? log_err(err, "cannot write the capture") : err;
-}
-
 /* ---- opening ---- */
 
 static int load(struct session *s)
