@@ -30,6 +30,7 @@ includes util 'util'
 includes core 'core|util'
 includes store 'store|core|sink|util' # replay feeds a capture to the outputs; never the other way
 includes sink 'sink|core|util'
+includes view 'view|sink|core|util'
 includes discover 'discover|core|util'
 includes live 'live|discover|store|core|util|sink'
 only_in live 'bpf/|.*\.skel\.h'
@@ -37,12 +38,12 @@ only_in discover 'gelf\.h|libelf\.h|capstone/'
 only_in sink 'sqlite3\.h'
 
 # Whatever else prints or ends the process is called by user/cmd only.
-found=$(grep -nE '(^|[^_[:alnum:]])(printf|puts|putchar|vprintf|exit) *\(' user/{util,core,store,sink,discover}/*.c)
+found=$(grep -nE '(^|[^_[:alnum:]])(printf|puts|putchar|vprintf|exit) *\(' user/{util,core,store,sink,view,discover}/*.c)
 [ -z "$found" ] || complain "only user/cmd prints data and exits:"$'\n'"$found"
 
 # The core and util may use memory and each other, nothing else.
 allowed='malloc|calloc|realloc|reallocarray|free|mem(cpy|move|set|cmp|chr|rchr|mem)|strdup|strndup'
-allowed+='|str(n?len|n?cmp|r?chr|str|spn|cspn)|qsort|bsearch|v?snprintf'
+allowed+='|sqrt|fnmatch|str(n?len|n?cmp|r?chr|str|spn|cspn)|qsort|bsearch|v?snprintf'
 allowed+='|__[a-z]+_chk|__stack_chk_fail|_GLOBAL_OFFSET_TABLE_'
 shopt -s nullglob
 core=("$O"/user/core/*.o)
@@ -61,7 +62,7 @@ else
 fi
 
 # Writable variables: none anywhere below cmd and live but the level of the messages.
-for o in "$O"/user/{core,store,sink,discover,util}/*.o; do
+for o in "$O"/user/{core,store,sink,view,discover,util}/*.o; do
 	[ "${o##*/}" != log.o ] || continue
 	found=$(size -A "$o" | awk '$1 ~ /^\.(t?data|t?bss)$/ && $2 > 0 { print $1 }' | tr '\n' ' ')
 	[ -z "$found" ] || complain "${o#"$O"/} has variables that outlive a call: $found"

@@ -11,6 +11,7 @@
 static const struct command *const commands[] = {
 	&cmd_record,
 	&cmd_export,
+	&cmd_stat,
 	&cmd_list,
 	&cmd_check,
 };

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "sink/summary.h"
@@ -14,31 +15,50 @@
 
 #define NS_PER_S 1000000000ull
 
-/* A bar only for what takes longer than a second. */
-struct bar {
-	uint64_t begin_ns, shown_ns;
-	const char *what;
-};
-
-static void show_bar(void *ctx, uint64_t done, uint64_t total)
+struct progress progress_new(const char *what)
 {
-	struct bar *b = ctx;
+	return (struct progress){.begin_ns = clock_mono_ns(), .what = what};
+}
+
+void progress_show(void *ctx, uint64_t done, uint64_t total)
+{
+	struct progress *p = ctx;
 	uint64_t now = clock_mono_ns();
 	char bar[] = "....................";
 
-	if (now - b->begin_ns < NS_PER_S || now - b->shown_ns < NS_PER_S / 5 || !total)
+	if (now - p->begin_ns < NS_PER_S || now - p->shown_ns < NS_PER_S / 5 || !total)
 		return;
-	b->shown_ns = now;
+	p->shown_ns = now;
 	memset(bar, '#', (size_t)(20 * (done > total ? total : done) / total));
-	log_status("%s [%s] %u%%", b->what, bar, (unsigned int)(100 * done / total));
+	log_status("%s [%s] %u%%", p->what, bar, (unsigned int)(100 * done / total));
 }
 
-static void tell_truncated(const char *source, enum capread_end ended)
+void finish_tell_truncated(const char *source, enum capread_end ended)
 {
 	if (ended == CAPREAD_TRUNCATED)
 		log_warn("'%s' is incomplete: its recording crashed or goes on", source);
 	if (ended == CAPREAD_DAMAGED)
 		log_warn("'%s' is damaged: only what stands before the damage was read", source);
+}
+
+void finish_tell_unreadable(int err, const char *source)
+{
+	if (err == -EINVAL)
+		log_fail(err, "cannot read '%s': not an acltap capture", source);
+	else if (err == -ENOTSUP)
+		log_fail(err, "cannot read '%s': written by a newer acltap", source);
+	else
+		log_err(err, "cannot read '%s'", source);
+}
+
+char *finish_capture_of(const char *arg)
+{
+	struct stat st;
+	char *path = NULL;
+
+	if (stat(arg, &st) || !S_ISDIR(st.st_mode))
+		return strdup(arg);
+	return asprintf(&path, "%s/capture" CAPTURE_SUFFIX, arg) < 0 ? NULL : path;
 }
 
 static void tell_failure(int err, const char *source, const struct fanout *f)
@@ -53,31 +73,25 @@ static void tell_failure(int err, const char *source, const struct fanout *f)
 			return;
 		}
 	}
-	if (err == -EINVAL)
-		log_fail(err, "cannot read '%s': not an acltap capture", source);
-	else if (err == -ENOTSUP)
-		log_fail(err, "cannot read '%s': written by a newer acltap", source);
-	else
-		log_err(err, "cannot read '%s'", source);
+	finish_tell_unreadable(err, source);
 }
 
 static int replay(const struct finish_config *cfg, struct fanout *f, struct summary *s,
 		  struct finish_result *res)
 {
 	const char *source = cfg->source ? cfg->source : cfg->outputs->capture;
-	uint64_t now = clock_mono_ns();
-	struct bar reading = { now, 0, "reading" }, writing = { now, 0, "writing" };
+	struct progress reading = progress_new("reading"), writing = progress_new("writing");
 	enum capread_end ended = CAPREAD_COMPLETE;
 	int err;
 
-	fanout_progress(f, show_bar, &writing);
-	err = export_capture(source, f, s, &ended, show_bar, &reading);
+	fanout_progress(f, progress_show, &writing);
+	err = export_capture(source, f, cfg->filter, s, &ended, progress_show, &reading);
 	log_status(" ");
 	if (err) {
 		tell_failure(err, source, f);
 		return err;
 	}
-	tell_truncated(source, ended);
+	finish_tell_truncated(source, ended);
 	res->truncated = ended != CAPREAD_COMPLETE;
 	res->incomplete = res->truncated || summary_is_strict_failure(s);
 	return 0;

@@ -2,8 +2,24 @@
 #include "core/model.h"
 
 #include <stddef.h>
+#include <string.h>
 
 #define NAME_OF(names, i) ((size_t)(i) < sizeof(names) / sizeof((names)[0]) ? (names)[i] : "?")
+
+unsigned int span_shown_name(const struct span *sp, char buf[SPAN_NAME_MAX])
+{
+	size_t n = sp->name_len < 255 ? sp->name_len : 255;
+
+	n = n ? strnlen(sp->name, n) : 0;
+	if (n)
+		memcpy(buf, sp->name, n);
+	if (sp->unreadable) {
+		memcpy(buf + n, UNREADABLE_TEXT, sizeof(UNREADABLE_TEXT) - 1);
+		n += sizeof(UNREADABLE_TEXT) - 1;
+	}
+	buf[n] = '\0';
+	return (unsigned int)n;
+}
 
 const char *span_kind_name(enum span_kind kind)
 {

@@ -111,6 +111,16 @@ struct trace_meta {
 	bool complete; /* the capture has its footer */
 };
 
+/*
+ * A message that could not be read is shown as what was got of it and this text, so that it is
+ * never taken for an empty or a whole one.
+ */
+#define UNREADABLE_TEXT "<unreadable>"
+
+#define SPAN_NAME_MAX (255 + sizeof(UNREADABLE_TEXT))
+/* The name as it is shown, terminated; bytes after a NUL are left out. Returns its length. */
+unsigned int span_shown_name(const struct span *sp, char buf[SPAN_NAME_MAX]);
+
 const char *span_kind_name(enum span_kind kind);     /* marker, push/pop, start/end, marker_ex */
 const char *span_status_name(enum span_status st);   /* complete, unfinished, ... */
 const char *tally_kind_name(enum tally_kind kind);   /* call, orphan, failed, ... */

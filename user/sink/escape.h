@@ -33,11 +33,7 @@ void out_csv(struct out *o, const char *s, size_t n);
 void out_json(struct out *o, const char *s, size_t n);
 void out_tsv(struct out *o, const char *s, size_t n);
 
-/*
- * The name of a span by one of the writers above. A message that could not be read is shown as
- * what was got of it and "<unreadable>", so that it is never taken for an empty or a whole one.
- */
-#define UNREADABLE_TEXT "<unreadable>"
+/* The name of a span by one of the writers above; with UNREADABLE_TEXT where it was not read. */
 typedef void (*text_writer)(struct out *o, const char *s, size_t n);
 void out_span_name(struct out *o, const struct span *sp, text_writer writer);
 

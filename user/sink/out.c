@@ -117,6 +117,48 @@ int out_file(const char *path, bool overwrite, struct out **out)
 	return err;
 }
 
+int out_stream(int fd, struct out **out)
+{
+	struct out *o = out_new(BUFFER_SIZE);
+
+	if (!o)
+		return -ENOMEM;
+	o->fd = fcntl(fd, F_DUPFD_CLOEXEC, 3);
+	if (o->fd < 0) {
+		int err = -errno;
+
+		out_free(o);
+		return err;
+	}
+	*out = o;
+	return 0;
+}
+
+int out_growing(const char *path, bool overwrite, struct out **out)
+{
+	_fd_ int dirfd = -1;
+	_free_ char *base = NULL;
+	struct out *o;
+	int err = safepath_dir(path, &dirfd, &base);
+
+	if (err)
+		return err;
+	/* Devices and FIFOs are opened as by out_file(), which gives them no other name. */
+	if (look_at_target(dirfd, base, overwrite) == 1)
+		return out_file(path, overwrite, out);
+	o = out_new(BUFFER_SIZE);
+	if (!o)
+		return -ENOMEM;
+	o->fd = safepath_create(dirfd, base, overwrite);
+	if (o->fd < 0) {
+		err = o->fd;
+		out_free(o);
+		return err;
+	}
+	*out = o;
+	return 0;
+}
+
 int out_memory(size_t limit, struct out **out)
 {
 	struct out *o;
@@ -235,6 +277,15 @@ void out_u64(struct out *o, uint64_t v)
 	char *p = out_room(o);
 
 	out_advance(o, (size_t)(put_u64(p, v) - p));
+}
+
+int out_flush(struct out *o)
+{
+	if (!o->limit && o->fd >= 0) {
+		write_all(o, o->buf, o->len);
+		o->len = 0;
+	}
+	return o->err;
 }
 
 int out_error(const struct out *o)

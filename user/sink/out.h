@@ -17,6 +17,10 @@ struct out;
 
 /* Refuses an existing path with -EEXIST unless overwrite. "-" is standard output. */
 int out_file(const char *path, bool overwrite, struct out **out);
+/* Standard output or error; both stay open. */
+int out_stream(int fd, struct out **out);
+/* A file that has its final name at once, so that it can be read while it grows. */
+int out_growing(const char *path, bool overwrite, struct out **out);
 /* Collects in memory, at most limit bytes (then -ENOSPC): for tests. */
 int out_memory(size_t limit, struct out **out);
 const char *out_data(const struct out *o, size_t *sz); /* of out_memory */
@@ -25,6 +29,8 @@ void out_write(struct out *o, const void *p, size_t n);
 void out_str(struct out *o, const char *s);
 void out_char(struct out *o, char c);
 void out_u64(struct out *o, uint64_t v); /* decimal */
+/* Writes what is buffered; not for memory. Returns the first error. */
+int out_flush(struct out *o);
 int out_error(const struct out *o);	 /* first error, or 0 */
 
 /*

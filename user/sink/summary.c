@@ -450,6 +450,15 @@ void summary_print(const struct summary *s, FILE *f)
 	print_drift(s, f);
 }
 
+void summary_print_warnings(const struct summary *s, FILE *f)
+{
+	print_incomplete(s, f);
+	print_statuses(&s->totals, f);
+	print_counts(s, f);
+	print_null_stamps(s, f);
+	print_drift(s, f);
+}
+
 static void print_file(const struct sink *s, FILE *f)
 {
 	char path[4096], buf[LOG_ERROR_MAX];

@@ -45,6 +45,9 @@ bool summary_is_strict_failure(const struct summary *s);
 /* Counts, top names, losses, warnings; several lines. Names cannot do anything to a terminal. */
 void summary_print(const struct summary *s, FILE *f);
 
+/* Only what is not as it should be: nothing at all for a whole trace. */
+void summary_print_warnings(const struct summary *s, FILE *f);
+
 /* One line for each file of the fan-out: rows, what it leaves out, how to open it, or its error. */
 void summary_print_files(const struct fanout *fan, FILE *f);
 

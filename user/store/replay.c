@@ -3,79 +3,11 @@
 
 #include <errno.h>
 
+#include "core/filter.h"
 #include "core/pipeline.h"
+#include "core/tee.h"
 #include "sink/sink.h"
 #include "sink/summary.h"
-
-/* Two consumers behind one. */
-struct tee {
-	struct consumer a, b;
-};
-
-#define TO_ONE(c, op, ...) ((c).op ? (c).op((c).ctx, __VA_ARGS__) : 0)
-
-/* Both are told; the first error counts. */
-#define TO_BOTH(t, op, ...)                                                                        \
-	({                                                                                         \
-		const struct tee *tee_ = (t);                                                      \
-		int first_ = TO_ONE(tee_->a, op, __VA_ARGS__);                                     \
-		int second_ = TO_ONE(tee_->b, op, __VA_ARGS__);                                    \
-		first_ ? first_ : second_;                                                         \
-	})
-
-static int tee_begin(void *ctx, const struct trace_meta *meta)
-{
-	return TO_BOTH(ctx, begin, meta);
-}
-
-static int tee_process(void *ctx, const struct process *p)
-{
-	return TO_BOTH(ctx, process, p);
-}
-
-static int tee_thread(void *ctx, const struct label *l)
-{
-	return TO_BOTH(ctx, thread, l);
-}
-
-static int tee_category(void *ctx, const struct label *l)
-{
-	return TO_BOTH(ctx, category, l);
-}
-
-static int tee_span(void *ctx, const struct span *sp)
-{
-	return TO_BOTH(ctx, span, sp);
-}
-
-static int tee_tally(void *ctx, const struct tally *t)
-{
-	return TO_BOTH(ctx, tally, t);
-}
-
-static int tee_end(void *ctx, const struct trace_meta *meta)
-{
-	return TO_BOTH(ctx, end, meta);
-}
-
-static struct consumer tee_consumer(struct tee *t, struct fanout *f, struct summary *s)
-{
-	*t = (struct tee){0};
-	if (s)
-		t->a = summary_consumer(s);
-	if (f)
-		t->b = fanout_consumer(f);
-	return (struct consumer){
-		.ctx = t,
-		.begin = tee_begin,
-		.process = tee_process,
-		.thread = tee_thread,
-		.category = tee_category,
-		.span = tee_span,
-		.tally = tee_tally,
-		.end = tee_end,
-	};
-}
 
 static int feed(struct capread *r, struct pipeline *p,
 		void (*progress)(void *ctx, uint64_t done, uint64_t total), void *ctx)
@@ -97,13 +29,13 @@ static int feed(struct capread *r, struct pipeline *p,
 	return ret;
 }
 
-int export_capture(const char *capture, struct fanout *f, struct summary *s,
+int replay_capture(const char *capture, const struct consumer *next, struct summary *s,
 		   enum capread_end *ended,
 		   void (*progress)(void *ctx, uint64_t done, uint64_t total), void *ctx)
 {
 	const struct pipeline_config cfg = {0}; /* the capture itself has the options */
 	struct pipeline *p = NULL;
-	struct consumer next;
+	struct consumer both, sum;
 	struct capread *r;
 	struct tee tee;
 	int err;
@@ -111,8 +43,10 @@ int export_capture(const char *capture, struct fanout *f, struct summary *s,
 	err = capread_open(capture, &r);
 	if (err)
 		return err;
-	next = tee_consumer(&tee, f, s);
-	err = pipeline_new(&cfg, &next, &p);
+	if (s)
+		sum = summary_consumer(s);
+	both = tee_consumer(&tee, s ? &sum : NULL, next);
+	err = pipeline_new(&cfg, &both, &p);
 	if (!err)
 		err = feed(r, p, progress, ctx);
 	if (!err) {
@@ -124,4 +58,21 @@ int export_capture(const char *capture, struct fanout *f, struct summary *s,
 	pipeline_free(p);
 	capread_close(r);
 	return err;
+}
+
+int export_capture(const char *capture, struct fanout *f, const struct filter_config *filter,
+		   struct summary *s, enum capread_end *ended,
+		   void (*progress)(void *ctx, uint64_t done, uint64_t total), void *ctx)
+{
+	struct consumer next;
+	struct filter stage;
+
+	if (!f)
+		return replay_capture(capture, NULL, s, ended, progress, ctx);
+	next = fanout_consumer(f);
+	if (filter && filter_is_set(filter)) {
+		stage = (struct filter){.cfg = *filter};
+		next = filter_consumer(&stage, &next);
+	}
+	return replay_capture(capture, &next, s, ended, progress, ctx);
 }

@@ -244,6 +244,7 @@ static int take_arg(struct parser *p, enum opt_mode mode, char *arg)
 		return fail(p->res, "unexpected argument '%.100s'", arg);
 	}
 	p->argv[1 + p->res->n_args++] = arg;
+	p->res->n_before = p->res->n_args;
 	return 0;
 }
 

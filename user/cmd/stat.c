@@ -1,0 +1,320 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* acltap stat: the statistics table, of a capture or of what runs now. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cmd/cmd.h"
+#include "cmd/filters.h"
+#include "cmd/finish.h"
+#include "cmd/live.h"
+#include "core/stats.h"
+#include "store/replay.h"
+#include "util/cleanup.h"
+#include "util/log.h"
+#include "view/hist.h"
+#include "view/table.h"
+
+struct run {
+	struct targets targets;
+	struct filters filters;
+	const char *path; /* of the output, NULL = a stream */
+	bool overwrite, hist;
+	int sort, by, format;
+	uint64_t top;
+	const char *capture; /* NULL: live */
+	struct stats *stats;
+	struct out *out;
+};
+
+#define O(field) offsetof(struct run, field)
+
+static const struct opt_word sorts[] = {
+	{"total", STATS_TOTAL},	  {"instances", STATS_INSTANCES},
+	{"avg", STATS_AVG},	  {"med", STATS_MED},
+	{"min", STATS_MIN},	  {"max", STATS_MAX},
+	{"stddev", STATS_STDDEV}, {"p95", STATS_P95},
+	{"p99", STATS_P99},	  {"self", STATS_SELF},
+	{"name", STATS_NAME},	  {NULL, 0},
+};
+
+static const struct opt_word groups[] = {
+	{"name", STATS_BY_NAME},
+	{"thread", STATS_BY_THREAD},
+	{"process", STATS_BY_PROCESS},
+	{"category", STATS_BY_CATEGORY},
+	{NULL, 0},
+};
+
+static const struct opt_word formats[] = {
+	{"table", TABLE_TEXT}, {"csv", TABLE_CSV}, {"json", TABLE_JSON}, {NULL, 0}};
+
+static const struct opt options[] = {
+	{"output", 'o', OPT_STRING, O(path), "FILE",
+	 "- is standard output (default; of -- CMD: stderr)", NULL, NULL},
+	{"force", 'f', OPT_FLAG, O(overwrite), NULL, "overwrite an existing file", NULL, NULL},
+	{"format", 0, OPT_WORD, O(format), "FORMAT", "table (default), csv or json", formats, NULL},
+	{"sort", 0, OPT_WORD, O(sort), "KEY",
+	 "total (default) instances avg med min max stddev p95 p99 self or name", sorts, NULL},
+	{"by", 0, OPT_WORD, O(by), "WHAT", "name (default), thread, process or category", groups,
+	 NULL},
+	{"top", 0, OPT_U64, O(top), "N", "only the first N rows", NULL, NULL},
+	{"hist", 0, OPT_FLAG, O(hist), NULL, "a histogram for each row as well", NULL, NULL},
+	FILTERS_OPTIONS(struct run),
+	TARGETS_OPTIONS(struct run),
+};
+
+/* ---- Output -------------------------------------------------------------------------------- */
+
+static const struct column columns[] = {
+	{"Time (%)", CELL_TENTHS}, {"Total Time (ns)", CELL_COUNT}, {"Instances", CELL_COUNT},
+	{"Avg (ns)", CELL_TENTHS}, {"Med (ns)", CELL_TENTHS},	    {"Min (ns)", CELL_COUNT},
+	{"Max (ns)", CELL_COUNT},  {"StdDev (ns)", CELL_TENTHS},    {"Style", CELL_TEXT},
+	{"Range", CELL_TEXT},	   {"P95 (ns)", CELL_COUNT},	    {"P99 (ns)", CELL_COUNT},
+	{"Self (ns)", CELL_COUNT}, {"Unfinished", CELL_COUNT},	    {"Uncertain", CELL_COUNT},
+};
+
+#define N_COLUMNS (sizeof(columns) / sizeof(columns[0]))
+
+static void fill_row(union cell *c, const struct stats_row *r)
+{
+	const char *style = stats_style_name(r->style);
+	const union cell row[N_COLUMNS] = {
+		{.d = r->percent},
+		{.u = r->total_ns},
+		{.u = r->instances},
+		{.d = r->avg_ns},
+		{.d = r->med_ns},
+		{.u = r->min_ns},
+		{.u = r->max_ns},
+		{.d = r->stddev_ns},
+		{.s = style, .n = strlen(style)},
+		{.s = r->label, .n = r->label_len},
+		{.u = r->p95_ns},
+		{.u = r->p99_ns},
+		{.u = r->self_ns},
+		{.u = r->unfinished},
+		{.u = r->uncertain},
+	};
+
+	memcpy(c, row, sizeof(row));
+}
+
+static size_t shown_rows(const struct run *r)
+{
+	size_t n = stats_count(r->stats);
+
+	return r->top && r->top < n ? (size_t)r->top : n;
+}
+
+static int write_table(struct run *r)
+{
+	struct table t = {.columns = columns, .n_columns = N_COLUMNS, .n_rows = shown_rows(r)};
+	_free_ union cell *cells = calloc(t.n_rows * N_COLUMNS + 1, sizeof(*cells));
+
+	if (!cells)
+		return -ENOMEM;
+	for (size_t i = 0; i < t.n_rows; i++)
+		fill_row(cells + i * N_COLUMNS, stats_get(r->stats, i));
+	t.cells = cells;
+	return table_write(&t, (enum table_format)r->format, r->out);
+}
+
+static int write_histograms(struct run *r)
+{
+	char name[4 * TABLE_TEXT_MAX];
+	uint64_t bins[64];
+
+	for (size_t i = 0; i < shown_rows(r); i++) {
+		const struct stats_row *row = stats_get(r->stats, i);
+
+		if (!row->instances)
+			continue;
+		table_text(row->label, row->label_len, name);
+		out_char(r->out, '\n');
+		out_str(r->out, name);
+		out_str(r->out, " (");
+		out_str(r->out, stats_style_name(row->style));
+		out_str(r->out, ")\n");
+		values_histogram(&row->values, bins);
+		hist_write(bins, r->out);
+	}
+	return out_error(r->out);
+}
+
+static const char *output_name(const struct run *r)
+{
+	if (r->path && strcmp(r->path, "-"))
+		return r->path;
+	return r->targets.argv && !r->path ? "standard error" : "standard output";
+}
+
+static int open_output(struct run *r)
+{
+	int err;
+
+	if (r->path && strcmp(r->path, "-"))
+		err = out_file(r->path, r->overwrite, &r->out);
+	else
+		err = out_stream(r->targets.argv && !r->path ? STDERR_FILENO : STDOUT_FILENO,
+				 &r->out);
+	if (!err)
+		return 0;
+	log_err(err, "cannot write '%s'", output_name(r));
+	if (err == -EEXIST)
+		log_hint("-f overwrites");
+	return err;
+}
+
+static int write_results(struct run *r)
+{
+	int err;
+
+	stats_sort(r->stats, (enum stats_key)r->sort);
+	err = write_table(r);
+	if (!err && r->hist)
+		err = write_histograms(r);
+	err = out_close(take_ptr(r->out)) ?: err;
+	return err ? log_err(err, "cannot write '%s'", output_name(r)) : 0;
+}
+
+/* What the table itself cannot say. */
+static void print_warnings(const struct run *r, const struct summary *s)
+{
+	size_t coarse = stats_coarse_rows(r->stats);
+
+	summary_print_warnings(s, stderr);
+	if (coarse)
+		log_info("too many durations to keep: median and percentiles of %zu rows are "
+			 "within 1 %%",
+			 coarse);
+	if (stats_unnamed_spans(r->stats))
+		log_warn("more than %d different rows: %llu spans are in '(all others)'",
+			 STATS_ROWS_MAX, (unsigned long long)stats_unnamed_spans(r->stats));
+	if (stats_self_incomplete(r->stats))
+		log_warn("too many ranges were open at once: some self times are too long");
+}
+
+/* ---- The two ways -------------------------------------------------------------------------- */
+
+static int stat_capture(struct run *r)
+{
+	struct consumer next = stats_consumer(r->stats);
+	struct progress reading = progress_new("reading");
+	enum capread_end ended = CAPREAD_COMPLETE;
+	_free_ char *source = finish_capture_of(r->capture);
+	struct summary *s = NULL;
+	int err = source ? summary_new(&s) : -ENOMEM;
+	bool incomplete;
+
+	err = err ?: replay_capture(source, &next, s, &ended, progress_show, &reading);
+	log_status(" ");
+	if (err)
+		finish_tell_unreadable(err, r->capture);
+	err = err ?: write_results(r);
+	if (!err) {
+		finish_tell_truncated(source, ended);
+		print_warnings(r, s);
+	}
+	incomplete = ended != CAPREAD_COMPLETE || summary_is_strict_failure(s);
+	summary_free(s);
+	if (err)
+		return EXIT_FAILED;
+	return r->targets.strict && incomplete ? EXIT_INCOMPLETE : EXIT_OK;
+}
+
+static int stat_live(struct run *r)
+{
+	const struct consumer next = stats_consumer(r->stats);
+	struct live l = {0};
+	int status = 0, err = live_open(&l, &r->targets, &next, false);
+
+	if (err) {
+		status = targets_failed(&r->targets);
+	} else {
+		err = live_run(&l, &r->targets, &status);
+		if (l.err)
+			log_err(l.err, "cannot go on");
+	}
+	if (!status) {
+		if (!err) {
+			targets_explain_silence(&r->targets);
+			err = write_results(r);
+		}
+		if (!err)
+			print_warnings(r, l.summary);
+		status = live_status(&l, &r->targets, err);
+	}
+	targets_free(&r->targets);
+	live_free(&l);
+	return status;
+}
+
+/* ---- Options ------------------------------------------------------------------------------- */
+
+/* -1 to go on, with either a capture or targets. */
+static int choose_source(struct run *r, const struct opt_result *args)
+{
+	const struct targets *t = &r->targets;
+
+	if (r->hist && r->format != TABLE_TEXT)
+		return cmd_usage_error(&cmd_stat, "--hist is for --format table only");
+	if (args->dashes && args->n_before)
+		return cmd_usage_error(&cmd_stat, "a capture and a command exclude each other");
+	if (!args->n_args && !t->pids.n)
+		return cmd_usage_error(&cmd_stat,
+				       "name a capture, or what to trace: -p PID or -- CMD");
+	if (args->dashes || !args->n_args)
+		return targets_prepare(&r->targets, &cmd_stat, args->n_args ? args->args : NULL);
+	if (args->n_args > 1)
+		return cmd_usage_error(&cmd_stat, "one capture at a time, not '%s' too",
+				       args->args[1]);
+	if (t->duration_ns || t->delay_ns || t->libs.n || t->no_follow || t->no_stop || t->wait)
+		return cmd_usage_error(&cmd_stat, "options of tracing, but '%s' is a capture",
+				       args->args[0]);
+	log_set_level(t->quiet ? LOG_QUIET : t->verbose ? LOG_VERBOSE : LOG_NORMAL);
+	r->capture = args->args[0];
+	return -1;
+}
+
+static int run_stat(int argc, char **argv)
+{
+	struct run r = {0};
+	struct stats_config cfg = {0};
+	struct opt_result args;
+	int status;
+
+	targets_init(&r.targets);
+	status = cmd_parse(&cmd_stat, argc, argv, &r, &args);
+	if (status < 0)
+		status = filters_check(&r.filters, &cmd_stat);
+	if (status < 0)
+		status = choose_source(&r, &args);
+	if (status < 0) {
+		/* Of a capture -p chooses what is counted. */
+		cfg.by = (enum stats_by)r.by;
+		cfg.filter = filters_config(&r.filters, r.capture ? &r.targets.pids : NULL);
+		if (stats_new(&cfg, &r.stats) || open_output(&r))
+			status = targets_failed(&r.targets);
+	}
+	if (status < 0)
+		status = r.capture ? stat_capture(&r) : stat_live(&r);
+	out_discard(r.out);
+	stats_free(r.stats);
+	targets_free(&r.targets);
+	filters_free(&r.filters);
+	return status;
+}
+
+const struct command cmd_stat = {
+	.name = "stat",
+	.summary = "durations by name: count, total, median, percentiles and more",
+	.usage = "[options] CAPTURE|DIR\n[options] -p PID[,PID...]\n[options] -- CMD [ARG...]",
+	.example = "acltap stat --sort p99 PROF_20260101120000_4242\nacltap stat -d 10s -p 4242",
+	.opts = options,
+	.n_opts = sizeof(options) / sizeof(options[0]),
+	.mode = OPT_MIXED,
+	.run = run_stat,
+};

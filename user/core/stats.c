@@ -1,0 +1,534 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "core/stats.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "util/map.h"
+
+#define OTHERS "(all others)"
+#define KEY_MAX (SPAN_NAME_MAX + 16)
+/* Names made to have one hash share a chain; beyond this they go to the others. */
+#define CHAIN_MAX 16
+
+struct row {
+	struct stats_row r;
+	double mean, squares; /* running mean, sum of squared differences from it */
+	struct row *chain;    /* same hash */
+	char *label;	      /* owned */
+	long double order;    /* what the rows are sorted by; long holds all of a uint64_t */
+	size_t key_len;
+	char key[]; /* name; or pid and tid; or text of the category */
+};
+
+struct stats {
+	struct stats_config cfg;
+	struct filter filter;
+	struct map index; /* hash of style and key -> first row of a chain */
+	struct row **rows;
+	size_t n_rows, cap;
+	size_t n_exact; /* values kept as they are */
+	size_t n_coarse;
+	uint64_t unnamed;
+	struct map child_ns; /* id of an open push/pop range -> duration of what was in it */
+	bool self_incomplete;
+	struct map processes, threads, categories; /* pid; pid and id -> name, owned */
+};
+
+#define PAIR(pid, id) ((uint64_t)(pid) << 32 | (id))
+
+int stats_new(const struct stats_config *cfg, struct stats **out)
+{
+	struct stats *s = calloc(1, sizeof(*s));
+
+	if (!s)
+		return -ENOMEM;
+	s->cfg = *cfg;
+	if (!s->cfg.max_values)
+		s->cfg.max_values = STATS_VALUES_MAX;
+	if (!s->cfg.max_rows)
+		s->cfg.max_rows = STATS_ROWS_MAX;
+	s->filter.cfg = cfg->filter;
+	*out = s;
+	return 0;
+}
+
+static void free_texts(struct map *m)
+{
+	uint64_t key, val;
+	size_t pos = 0;
+
+	while (map_next(m, &pos, &key, &val))
+		free((void *)(uintptr_t)val);
+	map_free(m);
+}
+
+void stats_free(struct stats *s)
+{
+	if (!s)
+		return;
+	for (size_t i = 0; i < s->n_rows; i++) {
+		values_free(&s->rows[i]->r.values);
+		free(s->rows[i]->label);
+		free(s->rows[i]);
+	}
+	free(s->rows);
+	map_free(&s->index);
+	map_free(&s->child_ns);
+	free_texts(&s->processes);
+	free_texts(&s->threads);
+	free_texts(&s->categories);
+	free(s);
+}
+
+/* ---- Rows ---------------------------------------------------------------------------------- */
+
+static enum stats_style style_of(const struct span *sp)
+{
+	switch (sp->kind) {
+	case SPAN_PUSH_POP:
+		return STYLE_PUSH_POP;
+	case SPAN_START_END:
+		return STYLE_START_END;
+	default:
+		return STYLE_MARKER;
+	}
+}
+
+static size_t category_key(const struct stats *s, const struct span *sp, char key[KEY_MAX])
+{
+	const char *name = map_get_ptr(&s->categories, PAIR(sp->pid, sp->category));
+	int n;
+
+	if (sp->domain)
+		n = snprintf(key, KEY_MAX, "N/A");
+	else
+		n = snprintf(key, KEY_MAX, "%u%s%.255s", sp->category, name ? " " : "", name ?: "");
+	return n < 0 ? 0 : (size_t)n;
+}
+
+/* What spans of one row have in common. Returns its length. */
+static size_t key_of(const struct stats *s, const struct span *sp, char key[KEY_MAX])
+{
+	switch (s->cfg.by) {
+	case STATS_BY_NAME:
+		break;
+	case STATS_BY_THREAD:
+		memcpy(key, &sp->pid, sizeof(sp->pid));
+		memcpy(key + sizeof(sp->pid), &sp->start_tid, sizeof(sp->start_tid));
+		return sizeof(sp->pid) + sizeof(sp->start_tid);
+	case STATS_BY_PROCESS:
+		memcpy(key, &sp->pid, sizeof(sp->pid));
+		return sizeof(sp->pid);
+	case STATS_BY_CATEGORY:
+		return category_key(s, sp, key);
+	}
+	return span_shown_name(sp, key);
+}
+
+static uint64_t hash_of(enum stats_style style, const char *key, size_t n)
+{
+	uint64_t h = 0xcbf29ce484222325u ^ style;
+
+	for (size_t i = 0; i < n; i++)
+		h = (h ^ (unsigned char)key[i]) * 0x100000001b3u;
+	return h;
+}
+
+static struct row *row_new(struct stats *s, enum stats_style style, const char *key, size_t n)
+{
+	struct row *row;
+
+	if (s->n_rows == s->cap) {
+		size_t cap = s->cap ? s->cap * 2 : 64;
+		struct row **p = realloc(s->rows, cap * sizeof(*p));
+
+		if (!p)
+			return NULL;
+		s->rows = p;
+		s->cap = cap;
+	}
+	row = calloc(1, sizeof(*row) + n + 1);
+	if (!row)
+		return NULL;
+	row->r.style = style;
+	row->key_len = n;
+	memcpy(row->key, key, n);
+	s->rows[s->n_rows++] = row;
+	return row;
+}
+
+/* The row, made where there is none; *full: there may be no further one. NULL: that or no memory.
+ */
+static struct row *row_find(struct stats *s, enum stats_style style, const char *key, size_t n,
+			    size_t max_rows, bool *full)
+{
+	uint64_t hash = hash_of(style, key, n);
+	struct row *first = map_get_ptr(&s->index, hash), *row;
+	size_t length = 0;
+
+	for (row = first; row; row = row->chain, length++)
+		if (row->r.style == style && row->key_len == n && !memcmp(row->key, key, n))
+			return row;
+	*full = length >= CHAIN_MAX || s->n_rows >= max_rows;
+	row = *full ? NULL : row_new(s, style, key, n);
+	if (!row)
+		return NULL;
+	row->chain = first;
+	/* Without memory for the index the row stays in the list, and the error ends it all. */
+	return map_set_ptr(&s->index, hash, row) ? NULL : row;
+}
+
+static struct row *row_of(struct stats *s, const struct span *sp)
+{
+	enum stats_style style = style_of(sp);
+	char key[KEY_MAX];
+	size_t n = key_of(s, sp, key);
+	bool full = false;
+	struct row *row = row_find(s, style, key, n, s->cfg.max_rows, &full);
+
+	if (row || !full)
+		return row;
+	s->unnamed++;
+	return row_find(s, style, OTHERS, strlen(OTHERS), SIZE_MAX, &full);
+}
+
+/* ---- Values -------------------------------------------------------------------------------- */
+
+static int by_values(const void *a, const void *b)
+{
+	const struct row *x = *(struct row *const *)a, *y = *(struct row *const *)b;
+
+	return (x->r.values.n < y->r.values.n) - (x->r.values.n > y->r.values.n);
+}
+
+/* Down to half of the limit at once, so that this is rare even with many small rows. */
+static int coarsen_largest(struct stats *s)
+{
+	struct row **all = malloc(s->n_rows * sizeof(struct row *));
+	int err = 0;
+
+	if (!all)
+		return -ENOMEM;
+	memcpy(all, s->rows, s->n_rows * sizeof(struct row *));
+	qsort(all, s->n_rows, sizeof(struct row *), by_values);
+	for (size_t i = 0; i < s->n_rows && s->n_exact > s->cfg.max_values / 2 && !err; i++) {
+		struct values *v = &all[i]->r.values;
+		size_t n = v->n;
+
+		if (!n)
+			break;
+		err = values_coarsen(v);
+		s->n_exact -= err ? 0 : n;
+		s->n_coarse += !err;
+	}
+	free(all);
+	return err;
+}
+
+static int add_value(struct stats *s, struct row *row, uint64_t ns)
+{
+	struct stats_row *r = &row->r;
+	double delta = (double)ns - row->mean;
+	int err;
+
+	r->instances++;
+	r->total_ns += ns;
+	if (r->instances == 1 || ns < r->min_ns)
+		r->min_ns = ns;
+	if (ns > r->max_ns)
+		r->max_ns = ns;
+	row->mean += delta / (double)r->instances;
+	row->squares += delta * ((double)ns - row->mean);
+	err = values_add(&r->values, ns);
+	if (err || r->values.pages)
+		return err;
+	s->n_exact++;
+	return s->n_exact > s->cfg.max_values ? coarsen_largest(s) : 0;
+}
+
+/* ---- Consumer ------------------------------------------------------------------------------ */
+
+/*
+ * Children end before their parent: what they took together waits under the parent's id. Returns
+ * the time that was spent in children of sp.
+ */
+static int child_time(struct stats *s, const struct span *sp, uint64_t *inside)
+{
+	uint64_t ns = sp->has_end ? sp->end_ns - sp->start_ns : 0, before;
+
+	*inside = 0;
+	if (sp->kind != SPAN_PUSH_POP)
+		return 0;
+	*inside = map_del(&s->child_ns, sp->id);
+	if (!sp->parent || !ns)
+		return 0;
+	before = map_get(&s->child_ns, sp->parent);
+	if (!before && s->child_ns.n >= STATS_PARENTS_MAX) {
+		s->self_incomplete = true;
+		return 0;
+	}
+	return map_set(&s->child_ns, sp->parent, before + ns);
+}
+
+static int on_span(void *ctx, const struct span *sp)
+{
+	struct stats *s = ctx;
+	uint64_t inside, ns;
+	struct row *row;
+	int err = child_time(s, sp, &inside);
+
+	if (err || !filter_passes(&s->filter, sp))
+		return err;
+	row = row_of(s, sp);
+	if (!row)
+		return -ENOMEM;
+	if (sp->status == SPAN_UNCERTAIN) {
+		row->r.uncertain++;
+		return 0;
+	}
+	if (sp->status != SPAN_COMPLETE) {
+		row->r.unfinished++;
+		return 0;
+	}
+	ns = sp->end_ns - sp->start_ns;
+	row->r.self_ns += ns > inside ? ns - inside : 0;
+	return add_value(s, row, ns);
+}
+
+static int keep_text(struct map *m, uint64_t key, const char *text, size_t n)
+{
+	char *copy = strndup(text, n);
+	void *old = map_get_ptr(m, key);
+	int err = copy ? map_set_ptr(m, key, copy) : -ENOMEM;
+
+	free(err ? copy : old);
+	return err;
+}
+
+static int on_process(void *ctx, const struct process *p)
+{
+	struct stats *s = ctx;
+
+	if (!*p->name || s->cfg.by != STATS_BY_PROCESS)
+		return 0;
+	return keep_text(&s->processes, p->pid, p->name, strlen(p->name));
+}
+
+static int on_thread(void *ctx, const struct label *l)
+{
+	struct stats *s = ctx;
+
+	if (!l->len || s->cfg.by != STATS_BY_THREAD)
+		return 0;
+	return keep_text(&s->threads, PAIR(l->pid, l->id), l->text, l->len);
+}
+
+static int on_category(void *ctx, const struct label *l)
+{
+	struct stats *s = ctx;
+
+	if (s->cfg.by != STATS_BY_CATEGORY)
+		return 0;
+	return keep_text(&s->categories, PAIR(l->pid, l->id), l->text, l->len);
+}
+
+static int on_begin(void *ctx, const struct trace_meta *meta)
+{
+	struct stats *s = ctx;
+
+	filter_begin(&s->filter, meta);
+	return 0;
+}
+
+/* ---- Results ------------------------------------------------------------------------------- */
+
+/* Nearest rank: the smallest value that percent of all do not exceed. */
+static uint64_t percentile(struct stats_row *r, unsigned int percent)
+{
+	uint64_t n = r->instances, rank = n / 100 * percent + (n % 100 * percent + 99) / 100;
+	uint64_t v = values_rank(&r->values, rank ? rank - 1 : 0);
+
+	/* The middle of a bucket can lie outside. */
+	return v < r->min_ns ? r->min_ns : v > r->max_ns ? r->max_ns : v;
+}
+
+static double median(struct stats_row *r)
+{
+	uint64_t low = values_rank(&r->values, (r->instances - 1) / 2);
+	uint64_t high = values_rank(&r->values, r->instances / 2);
+	double v = ((double)low + (double)high) / 2;
+
+	return v < (double)r->min_ns   ? (double)r->min_ns
+	       : v > (double)r->max_ns ? (double)r->max_ns
+				       : v;
+}
+
+static void finish_row(struct row *row)
+{
+	struct stats_row *r = &row->r;
+
+	if (!r->instances)
+		return;
+	r->avg_ns = (double)r->total_ns / (double)r->instances;
+	r->med_ns = median(r);
+	if (r->instances > 1)
+		r->stddev_ns = sqrt(row->squares / (double)(r->instances - 1));
+	r->p95_ns = percentile(r, 95);
+	r->p99_ns = percentile(r, 99);
+}
+
+/* "1234/1240 worker", "1234 python3" */
+static int label_by_id(const struct stats *s, struct row *row)
+{
+	bool thread = s->cfg.by == STATS_BY_THREAD;
+	uint32_t ids[2] = {0, 0};
+	const char *name;
+	char text[320], tid[16] = "";
+
+	memcpy(ids, row->key, thread ? sizeof(ids) : sizeof(ids[0]));
+	name = thread ? map_get_ptr(&s->threads, PAIR(ids[0], ids[1]))
+		      : map_get_ptr(&s->processes, ids[0]);
+	if (thread)
+		snprintf(tid, sizeof(tid), "/%u", ids[1]);
+	snprintf(text, sizeof(text), "%u%s%s%.255s", ids[0], tid, name ? " " : "", name ?: "");
+	row->label = strdup(text);
+	if (!row->label)
+		return -ENOMEM;
+	row->r.label = row->label;
+	row->r.label_len = strlen(row->label);
+	return 0;
+}
+
+static bool is_by_id(const struct stats *s, const struct row *row)
+{
+	if (s->cfg.by == STATS_BY_THREAD)
+		return row->key_len == 2 * sizeof(uint32_t);
+	return s->cfg.by == STATS_BY_PROCESS && row->key_len == sizeof(uint32_t);
+}
+
+static long double order_of(const struct stats_row *r, enum stats_key key)
+{
+	switch (key) {
+	case STATS_TOTAL:
+		return r->total_ns;
+	case STATS_INSTANCES:
+		return r->instances;
+	case STATS_AVG:
+		return r->avg_ns;
+	case STATS_MED:
+		return r->med_ns;
+	case STATS_MIN:
+		return r->min_ns;
+	case STATS_MAX:
+		return r->max_ns;
+	case STATS_STDDEV:
+		return r->stddev_ns;
+	case STATS_P95:
+		return r->p95_ns;
+	case STATS_P99:
+		return r->p99_ns;
+	case STATS_SELF:
+		return r->self_ns;
+	case STATS_NAME:
+		break;
+	}
+	return 0;
+}
+
+static int by_order(const void *a, const void *b)
+{
+	const struct row *x = *(struct row *const *)a, *y = *(struct row *const *)b;
+	size_t n = x->r.label_len < y->r.label_len ? x->r.label_len : y->r.label_len;
+	int order;
+
+	if (x->order < y->order || x->order > y->order)
+		return x->order < y->order ? 1 : -1;
+	order = memcmp(x->r.label, y->r.label, n);
+	if (order)
+		return order;
+	if (x->r.label_len != y->r.label_len)
+		return x->r.label_len < y->r.label_len ? -1 : 1;
+	return (int)x->r.style - (int)y->r.style;
+}
+
+void stats_sort(struct stats *s, enum stats_key key)
+{
+	for (size_t i = 0; i < s->n_rows; i++)
+		s->rows[i]->order = order_of(&s->rows[i]->r, key);
+	if (s->n_rows)
+		qsort(s->rows, s->n_rows, sizeof(struct row *), by_order);
+}
+
+static int on_end(void *ctx, const struct trace_meta *meta)
+{
+	struct stats *s = ctx;
+	double all = 0;
+	int err = 0;
+
+	(void)meta;
+	for (size_t i = 0; i < s->n_rows && !err; i++) {
+		struct row *row = s->rows[i];
+
+		all += (double)row->r.total_ns;
+		finish_row(row);
+		row->r.label = row->key;
+		row->r.label_len = row->key_len;
+		if (is_by_id(s, row))
+			err = label_by_id(s, row);
+	}
+	for (size_t i = 0; i < s->n_rows; i++)
+		if (all > 0)
+			s->rows[i]->r.percent = 100 * (double)s->rows[i]->r.total_ns / all;
+	if (!err)
+		stats_sort(s, STATS_TOTAL);
+	return err;
+}
+
+struct consumer stats_consumer(struct stats *s)
+{
+	return (struct consumer){
+		.ctx = s,
+		.begin = on_begin,
+		.process = on_process,
+		.thread = on_thread,
+		.category = on_category,
+		.span = on_span,
+		.end = on_end,
+	};
+}
+
+size_t stats_count(const struct stats *s)
+{
+	return s->n_rows;
+}
+
+const struct stats_row *stats_get(const struct stats *s, size_t i)
+{
+	return &s->rows[i]->r;
+}
+
+size_t stats_coarse_rows(const struct stats *s)
+{
+	return s->n_coarse;
+}
+
+uint64_t stats_unnamed_spans(const struct stats *s)
+{
+	return s->unnamed;
+}
+
+bool stats_self_incomplete(const struct stats *s)
+{
+	return s->self_incomplete;
+}
+
+const char *stats_style_name(enum stats_style style)
+{
+	static const char *const names[] = {"PushPop", "StartEnd", "Marker"};
+
+	return names[style];
+}
