@@ -9,6 +9,22 @@
 
 #include "maps.bpf.h"
 
+/* acltap's own PID namespace when that is not the initial one. Set before load. */
+const volatile __u64 ns_dev = 0;
+const volatile __u64 ns_ino = 0;
+
+/* tgid << 32 | tid of the current thread as acltap's namespace counts; 0 = not in it. */
+static __always_inline __u64 current_ids(void)
+{
+	struct bpf_pidns_info ids = {};
+
+	if (!ns_ino)
+		return bpf_get_current_pid_tgid();
+	if (bpf_get_ns_current_pid_tgid(ns_dev, ns_ino, &ids, sizeof(ids)))
+		return 0;
+	return (__u64)ids.tgid << 32 | ids.pid;
+}
+
 static __always_inline void count_lost(struct proc_state *proc, struct func_count *n, __u8 kind)
 {
 	__sync_fetch_and_add(&proc->gap, 1);

@@ -254,7 +254,7 @@ int entry(struct pt_regs *ctx)
 	__u32 func = COOKIE_FUNC(cookie);
 	int ret;
 
-	c.pid_tgid = bpf_get_current_pid_tgid();
+	c.pid_tgid = current_ids();
 	c.proc = traced(c.pid_tgid >> 32);
 	if (!c.proc)
 		return 0;
@@ -292,7 +292,7 @@ SEC("uretprobe")
 int leave(struct pt_regs *ctx)
 {
 	__u64 cookie = cookie_of(ctx);
-	__u64 pid_tgid = bpf_get_current_pid_tgid();
+	__u64 pid_tgid = current_ids();
 	struct proc_state *proc = traced(pid_tgid >> 32);
 	__u32 func = COOKIE_FUNC(cookie);
 	struct thread_state *th;
@@ -377,7 +377,7 @@ static __always_inline void tell_loaded(__u64 pid_tgid, struct proc_state *proc)
 SEC("uprobe")
 int loaded(struct pt_regs *ctx)
 {
-	__u64 pid_tgid = bpf_get_current_pid_tgid();
+	__u64 pid_tgid = current_ids();
 	__u32 tgid = pid_tgid >> 32;
 	struct proc_state *proc = bpf_map_lookup_elem(&procs, &tgid);
 
@@ -412,7 +412,7 @@ static long wait_step(__u32 i, struct wait *w)
 SEC("uprobe")
 int loaded_wait(struct pt_regs *ctx)
 {
-	__u64 pid_tgid = bpf_get_current_pid_tgid();
+	__u64 pid_tgid = current_ids();
 	struct wait w = { .tgid = pid_tgid >> 32 };
 	struct proc_state *proc = bpf_map_lookup_elem(&procs, &w.tgid);
 	__u32 *stop;

@@ -13,6 +13,7 @@
 #define SIGSTOP 19
 #define COMM_LEN 16
 #define AT_BASE 7
+#define PID_LEVELS 8
 #define AUXV_PAIRS 16
 
 /* Set before load. */
@@ -50,17 +51,37 @@ static __always_inline int emit_comm(__u8 kind, __u64 pid_tgid, struct proc_stat
 	return 0;
 }
 
+/* The process number of a task as acltap's namespace counts; 0 = not in it. */
+static __always_inline __u32 tgid_of(struct task_struct *task)
+{
+	struct pid *pid;
+
+	if (!ns_ino)
+		return BPF_CORE_READ(task, tgid);
+	pid = BPF_CORE_READ(task, group_leader, thread_pid);
+	for (int i = 0; i < PID_LEVELS; i++) {
+		struct upid upid = {};
+
+		bpf_core_read(&upid, sizeof(upid), &pid->numbers[i]);
+		if (i > (int)BPF_CORE_READ(pid, level))
+			break;
+		if (BPF_CORE_READ(upid.ns, ns.inum) == ns_ino)
+			return upid.nr;
+	}
+	return 0;
+}
+
 SEC("raw_tp/sched_process_fork")
 int on_fork(struct bpf_raw_tracepoint_args *ctx)
 {
 	struct task_struct *child = (struct task_struct *)ctx->args[1];
-	__u64 pid_tgid = bpf_get_current_pid_tgid();
-	__u32 parent = pid_tgid >> 32, tgid = BPF_CORE_READ(child, tgid), *stop;
+	__u64 pid_tgid = current_ids();
+	__u32 parent = pid_tgid >> 32, tgid = tgid_of(child), *stop;
 	struct proc_state *proc = bpf_map_lookup_elem(&procs, &parent);
 	struct proc_state state = {};
 
-	if (!proc || !follow || tgid == parent)
-		return 0; /* not traced, not wanted, or a new thread */
+	if (!proc || !follow || tgid == parent || !tgid)
+		return 0; /* not traced, not wanted, a new thread, or in a namespace of its own */
 	/* The child's texts are unknown when this record is lost: its gap says so. */
 	if (emit_comm(WIRE_FORK, pid_tgid, proc, tgid, child, BPF_RB_FORCE_WAKEUP))
 		state.gap = 1u << 31; /* equal to no other, also when the PID is used again */
@@ -124,7 +145,7 @@ int on_exec(struct bpf_raw_tracepoint_args *ctx)
 {
 	struct task_struct *task = (struct task_struct *)ctx->args[0];
 	__u32 old_tid = (__u32)ctx->args[1];
-	__u64 pid_tgid = bpf_get_current_pid_tgid();
+	__u64 pid_tgid = current_ids();
 	__u32 tgid = pid_tgid >> 32;
 	struct proc_state *proc = bpf_map_lookup_elem(&procs, &tgid);
 
@@ -142,7 +163,7 @@ SEC("raw_tp/sched_process_exit")
 int on_exit(struct bpf_raw_tracepoint_args *ctx)
 {
 	struct task_struct *task = (struct task_struct *)ctx->args[0];
-	__u64 pid_tgid = bpf_get_current_pid_tgid();
+	__u64 pid_tgid = current_ids();
 	__u32 tgid = pid_tgid >> 32, tid = (__u32)pid_tgid;
 	struct proc_state *proc = bpf_map_lookup_elem(&procs, &tgid);
 	struct thread_state *th;

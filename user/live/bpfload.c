@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
@@ -17,6 +18,8 @@
 #include "live/multi_link.h"
 #include "util/cleanup.h"
 #include "util/log.h"
+
+#define INITIAL_PID_NS 0xEFFFFFFCu /* PROC_PID_INIT_INO, fixed by the kernel's ABI */
 
 static int no_print(enum libbpf_print_level level, const char *fmt, va_list ap)
 {
@@ -43,9 +46,22 @@ static bool can_wait(void)
 	       libbpf_probe_bpf_helper(BPF_PROG_TYPE_KPROBE, BPF_FUNC_loop, NULL) == 1;
 }
 
+/* In a container the programs have to count processes as acltap's /proc does. */
+static void own_namespace(__u64 *dev, __u64 *ino)
+{
+	struct stat st;
+
+	*dev = *ino = 0;
+	if (stat("/proc/self/ns/pid", &st) || st.st_ino == INITIAL_PID_NS)
+		return;
+	*dev = st.st_dev;
+	*ino = st.st_ino;
+}
+
 static int load_events(struct bpf *b, const struct bpf_config *cfg)
 {
 	struct events_bpf *ev = events_bpf__open();
+	__u64 ns_dev, ns_ino;
 	int err;
 
 	if (!ev)
@@ -56,6 +72,9 @@ static int load_events(struct bpf *b, const struct bpf_config *cfg)
 	ev->rodata->may_fault = cfg->may_fault && cfg->feat.sleepable;
 	if (ev->rodata->may_fault)
 		set_sleepable(ev->progs.entry);
+	own_namespace(&ns_dev, &ns_ino);
+	ev->rodata->ns_dev = ns_dev;
+	ev->rodata->ns_ino = ns_ino;
 	b->waits = cfg->hold && cfg->feat.sleepable && can_wait();
 	ev->rodata->may_signal = cfg->launch;
 	bpf_program__set_autoload(ev->progs.loaded, !b->waits);
@@ -110,6 +129,8 @@ static void load_follow(struct bpf *b, const struct bpf_config *cfg)
 		log_warn("cannot open the BPF object that follows processes: %s", strerror(errno));
 		return;
 	}
+	fo->rodata->ns_dev = b->events->rodata->ns_dev;
+	fo->rodata->ns_ino = b->events->rodata->ns_ino;
 	fo->rodata->follow = cfg->follow;
 	fo->rodata->launch = cfg->launch;
 	err = share_maps(fo, b->events);
