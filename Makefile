@@ -42,10 +42,10 @@ LIVE := multi_link features bpfload attach files prelook procs launch guardian r
 CORE := entry decode order text stack state spans startstop calls range tracks counts model tee values filter stats \
 	pipeline
 STORE := capwrite capread replay
-SINK := out escape repair ids intern pack sort csv json events $(if $(HAVE_SQLITE),dbfile sqlite) \
+SINK := out escape repair ids intern pack sort csv json event_rows events $(if $(HAVE_SQLITE),dbfile sqlite) \
 	null sink summary
 VIEW := table hist
-CMD := cmd targets filters live record stat trace outputs finish export list check
+CMD := cmd giveup targets filters live record stat trace outputs finish export list check
 UTIL := log opt str map crc procfd unit rights safepath
 
 src = $(wildcard $(addsuffix .c,$(addprefix user/$(1)/,$(2))))

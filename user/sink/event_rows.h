@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The rows of .tsv and .ndjson, whatever order they are written in: a span with everything known
+ * about it, or a count of what is no event. Errors are those of the output.
+ */
+#ifndef ACLTAP_SINK_EVENT_ROWS_H
+#define ACLTAP_SINK_EVENT_ROWS_H
+
+#include <stdbool.h>
+
+#include "core/model.h"
+#include "sink/ids.h"
+#include "sink/out.h"
+
+#define EVENT_ROWS_NO_PARENT UINT64_MAX
+
+struct event_rows {
+	struct out *out; /* the owner's; set by event_rows_init(), may be cleared */
+	bool json;	 /* .ndjson, else .tsv */
+	bool first;	 /* no field of this row is written yet */
+	struct ids procs, categories;
+};
+
+void event_rows_init(struct event_rows *e, struct out *o, bool json);
+void event_rows_free(struct event_rows *e);
+
+/* Names to show in rows that follow. Return 0 or -ENOMEM. */
+int event_rows_process(struct event_rows *e, const struct process *p);
+int event_rows_category(struct event_rows *e, const struct label *l);
+
+void event_rows_head(struct event_rows *e); /* the header line of .tsv */
+/* parent: the row of the enclosing range, or EVENT_ROWS_NO_PARENT. */
+void event_rows_span(struct event_rows *e, const struct span *sp, uint64_t parent);
+/* Is it a row? Of calls only those that are no events. */
+bool event_rows_shows(const struct tally *t);
+void event_rows_tally(struct event_rows *e, const struct tally *t);
+
+#endif
