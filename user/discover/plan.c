@@ -1,10 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "discover/plan.h"
 
+#include <linux/version.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/utsname.h>
+#include <unistd.h>
 
 #include "core/entry.h"
+#include "discover/plt_names.h"
+#include "discover/site.h"
+#include "probe_config.h"
 #include "util/str.h"
 
 static bool wants_entry(const struct plan_opts *o, const struct entry *e)
@@ -27,53 +33,138 @@ static bool wants_leave(const struct plan_opts *o, const struct entry *e)
 	return e->use == USE_BOTH || e->use == USE_STAMP || (e->use == USE_ALWAYS && o->returns);
 }
 
-static void refuse(struct plan_why *why, const char *fmt, const char *arg)
+/* What all functions of the file share. */
+struct planner {
+	const struct plan_opts *opts;
+	const struct elf_scan *scan;
+	int fd;
+	uint32_t kernel;
+	struct plt_names *names; /* NULL = not known */
+	uint8_t code[SITE_MAX_CODE + 1];
+	struct plan *plan;
+};
+
+static uint32_t running_kernel(void)
 {
-	snprintf(why->why, sizeof(why->why), fmt, arg);
+	struct utsname u;
+	unsigned int a, b, c = 0;
+
+	if (uname(&u) || sscanf(u.release, "%u.%u.%u", &a, &b, &c) < 2)
+		return 0;
+	return KERNEL_VERSION(a & 0xff, b & 0xff, c > 255 ? 255 : c);
 }
 
-static void plan_func(const struct plan_opts *opts, const struct elf_scan *scan,
-		      const struct entry *e, struct plan *plan)
+/* Leading arguments that the programs read: the cookie names each by its number. */
+static unsigned int args_read(uint64_t cookie)
 {
-	const struct sym *sym = &scan->funcs[e->func];
+	const unsigned int args[] = {COOKIE_ARG0(cookie), COOKIE_ARG1(cookie),
+				     COOKIE_MSG_ARG(cookie), COOKIE_OUT(cookie)};
+	unsigned int n = 0;
+
+	for (size_t i = 0; i < sizeof(args) / sizeof(args[0]); i++)
+		n = args[i] > n ? args[i] : n;
+	return n;
+}
+
+static void choose_site(struct planner *pl, const struct entry *e, enum site_purpose purpose,
+			struct plan_site *to)
+{
+	const struct sym *sym = &pl->scan->funcs[e->func];
+	size_t size = sym->size < sizeof(pl->code) ? sym->size : sizeof(pl->code);
+	bool readable = pread(pl->fd, pl->code, size, (off_t)sym->offset) == (ssize_t)size;
+	struct site_request rq = {.code = readable ? pl->code : NULL,
+				  .size = size,
+				  .vaddr = sym->vaddr,
+				  .machine = pl->scan->machine,
+				  .kernel = pl->kernel,
+				  .purpose = purpose,
+				  .args = purpose == SITE_ENTRY ? args_read(e->cookie) : 0,
+				  .force_entry = pl->opts->force_entry,
+				  .target_name = pl->names ? plt_names_find : NULL,
+				  .ctx = pl->names};
+	struct site site;
+
+	site_plan(&rq, &site);
+	to->used = true;
+	to->from_entry = site.offset;
+	to->cost_ns = site.cost_ns;
+	snprintf(to->insn, sizeof(to->insn), "%s", site.insn);
+	snprintf(to->why, sizeof(to->why), "%s", site.why);
+}
+
+static struct probe probe_at(const struct planner *pl, const struct entry *e,
+			     const struct plan_site *site)
+{
+	return (struct probe){.func = e->func,
+			      .offset = pl->scan->funcs[e->func].offset + site->from_entry,
+			      .cookie = e->cookie};
+}
+
+static void plan_func(struct planner *pl, const struct entry *e)
+{
+	const struct sym *sym = &pl->scan->funcs[e->func];
+	struct plan *plan = pl->plan;
 	struct plan_why *why = &plan->why[e->func];
-	struct probe p = { .func = e->func, .offset = sym->offset, .cookie = e->cookie };
+	bool entry = wants_entry(pl->opts, e), leave = wants_leave(pl->opts, e);
 
 	if (sym->state != SYM_FOUND) {
-		refuse(why, "%s", sym_state_text(sym->state));
+		snprintf(why->why, sizeof(why->why), "%s", sym_state_text(sym->state));
 		return;
 	}
 	if (sym->same_as >= 0) {
 		/* Both would fire at each call of either: which one was meant cannot be known. */
-		refuse(why, "shares its code with %s", entry_name((unsigned int)sym->same_as));
+		snprintf(why->why, sizeof(why->why), "shares its code with %s",
+			 entry_name((unsigned int)sym->same_as));
 		return;
 	}
-	why->entry = wants_entry(opts, e);
-	why->leave = wants_leave(opts, e);
-	if (why->entry)
-		plan->entry[plan->n_entry++] = p;
-	if (why->leave)
-		plan->leave[plan->n_leave++] = p;
-	refuse(why, "%s",
-	       !why->entry && !why->leave ? "not asked for" :
-	       sym->ambiguous             ? "entry; of several versions the default one" :
-					    "entry");
+	if (sym->ambiguous)
+		snprintf(why->why, sizeof(why->why), "of several versions the default one");
+	else if (!entry && !leave)
+		snprintf(why->why, sizeof(why->why), "not asked for");
+	if (entry) {
+		choose_site(pl, e, SITE_ENTRY, &why->entry);
+		plan->entry[plan->n_entry++] = probe_at(pl, e, &why->entry);
+	}
+	if (leave) {
+		choose_site(pl, e, SITE_RETURN, &why->leave);
+		plan->leave[plan->n_leave++] = probe_at(pl, e, &why->leave);
+	}
 }
 
 void plan_make(const struct plan_opts *opts, const struct elf_scan *scan, int fd, struct plan *plan)
 {
-	(void)fd;
+	_plt_names_ struct plt_names *names = NULL;
+	struct planner pl = {.opts = opts, .scan = scan, .fd = fd, .plan = plan};
+
 	memset(plan, 0, sizeof(*plan));
+	pl.kernel = opts->kernel ? opts->kernel : running_kernel();
+	/* Without the names of what it calls a function has fewer sites, and still its entry. */
+	if (scan->n_found && !opts->force_entry && !plt_names_load(fd, &names))
+		pl.names = names;
 	for (size_t i = 0; i < entry_count(); i++)
-		plan_func(opts, scan, entry_get(i), plan);
+		plan_func(&pl, entry_get(i));
 }
 
-static const char *kinds(const struct plan_why *w)
+static void describe_probe(struct str *text, const char *path, unsigned int func,
+			   const struct plan_why *w, const struct sym *sym, bool leave)
 {
-	return w->entry && w->leave ? "entry+return" :
-	       w->entry             ? "entry" :
-	       w->leave             ? "return" :
-				      "none";
+	const struct plan_site *s = leave ? &w->leave : &w->entry;
+
+	str_printf(text, "%s\t%s\t0x%llx\t%s\t%s\tabout %u ns\t%s%s%s\n", path, entry_name(func),
+		   (unsigned long long)sym->offset + s->from_entry, leave ? "return" : "entry",
+		   s->insn, s->cost_ns, s->why, *w->why ? "; " : "", w->why);
+}
+
+static void describe_func(struct str *text, const char *path, unsigned int func,
+			  const struct plan_why *w, const struct sym *sym)
+{
+	if (w->entry.used)
+		describe_probe(text, path, func, w, sym, false);
+	if (w->leave.used)
+		describe_probe(text, path, func, w, sym, true);
+	if (!w->entry.used && !w->leave.used)
+		str_printf(text, "%s\t%s\t0x%llx\tnone\t-\t-\t%s\n", path, entry_name(func),
+			   (unsigned long long)sym->offset, w->why);
 }
 
 void plan_describe(const struct plan *plan, const struct elf_scan *scan, const char *path,
@@ -81,21 +172,15 @@ void plan_describe(const struct plan *plan, const struct elf_scan *scan, const c
 {
 	size_t absent = 0;
 
-	for (size_t i = 0; i < entry_count(); i++) {
-		const struct sym *sym = &scan->funcs[i];
-		const struct plan_why *w = &plan->why[i];
-
-		if (sym->state == SYM_ABSENT) {
+	for (unsigned int i = 0; i < entry_count(); i++) {
+		if (scan->funcs[i].state == SYM_ABSENT)
 			absent++;
-			continue;
-		}
-		str_printf(text, "%s\t%s\t0x%llx\t%s\t%s\t%s\n", path, entry_name(i),
-			   (unsigned long long)sym->offset + w->from_entry, kinds(w),
-			   *w->insn ? w->insn : "-", w->why);
+		else
+			describe_func(text, path, i, &plan->why[i], &scan->funcs[i]);
 	}
 	if (absent) {
 		str_printf(text, "%s\tnot in this version:", path);
-		for (size_t i = 0; i < entry_count(); i++)
+		for (unsigned int i = 0; i < entry_count(); i++)
 			if (scan->funcs[i].state == SYM_ABSENT)
 				str_printf(text, " %s", entry_name(i));
 		str_putc(text, '\n');

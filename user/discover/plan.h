@@ -15,10 +15,11 @@
 struct str;
 
 struct plan_opts {
-	bool all;         /* functions that are only counted as well */
-	bool lifecycle;   /* entries of create_stamp and destroy_stamp as well */
-	bool returns;     /* returns of all functions as well */
+	bool all;	  /* functions that are only counted as well */
+	bool lifecycle;	  /* entries of create_stamp and destroy_stamp as well */
+	bool returns;	  /* returns of all functions as well */
 	bool force_entry; /* never another site than the entry */
+	uint32_t kernel;  /* KERNEL_VERSION(a, b, c) that will probe, 0 = the running one */
 };
 
 struct probe {
@@ -29,25 +30,37 @@ struct probe {
 
 #define PLAN_MAX ELF_MAX_FUNCS
 
+/* Where a probe is and why there: for people. */
+struct plan_site {
+	bool used;	      /* there is such a probe */
+	uint32_t from_entry;  /* bytes from the function's first instruction */
+	unsigned int cost_ns; /* of one hit, rough */
+	char insn[48];	      /* the instruction, "?" = not known */
+	char why[96];
+};
+
 struct plan {
 	struct probe entry[PLAN_MAX];
 	struct probe leave[PLAN_MAX]; /* returns */
 	size_t n_entry, n_leave;
-	struct plan_why { /* per function, for people */
-		char insn[48]; /* at the site, "" = not known */
-		char why[96];
-		uint32_t from_entry; /* bytes from the function's first instruction */
-		bool entry, leave;
+	struct plan_why { /* by function number */
+		struct plan_site entry, leave;
+		char why[96]; /* why it has no probe, or what to know about its symbol; "" = nothing
+			       */
 	} why[PLAN_MAX];
 };
 
-/* fd is the file that was scanned. Cannot fail: a function that is not found has no probe. */
+/*
+ * fd is the file that was scanned. Cannot fail: a function that is not found has no probe, and one
+ * whose code cannot be read is probed at its entry.
+ */
 void plan_make(const struct plan_opts *opts, const struct elf_scan *scan, int fd,
 	       struct plan *plan);
 
 /*
- * One line per function of the table that the file has or refuses, with tabs between: path,
- * function, file offset, probes, instruction, reason. Absent functions share one line.
+ * One line per probe, and per function without one that the file names, with tabs between: path,
+ * function, file offset, "entry" or "return" or "none", instruction, cost, reason. Absent
+ * functions share one line.
  */
 void plan_describe(const struct plan *plan, const struct elf_scan *scan, const char *path,
 		   struct str *text);
