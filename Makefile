@@ -30,9 +30,12 @@ BPF_CFLAGS := -g -O2 -target bpf -D__TARGET_ARCH_$(BPF_ARCH) -Wall -Wextra -Iinc
 pkg = $(shell pkg-config $(1) $(2) 2>/dev/null)
 HAVE_CAPSTONE := $(shell pkg-config --exists capstone 2>/dev/null && echo 1)
 HAVE_SQLITE := $(shell pkg-config --exists sqlite3 2>/dev/null && echo 1)
-BASE += $(if $(HAVE_CAPSTONE),-DHAVE_CAPSTONE) $(if $(HAVE_SQLITE),-DHAVE_SQLITE)
+HAVE_PROTOBUF_C := $(shell pkg-config --exists libprotobuf-c && command -v protoc-c >/dev/null && echo 1)
+BASE += $(if $(HAVE_CAPSTONE),-DHAVE_CAPSTONE) $(if $(HAVE_SQLITE),-DHAVE_SQLITE) \
+	$(if $(HAVE_PROTOBUF_C),-DHAVE_PROTOBUF_C)
 LIBS_PURE := -lz -lm $(call pkg,--libs,libelf) $(if $(HAVE_CAPSTONE),$(call pkg,--libs,capstone)) \
-	$(if $(HAVE_SQLITE),$(call pkg,--libs,sqlite3))
+	$(if $(HAVE_SQLITE),$(call pkg,--libs,sqlite3)) \
+	$(if $(HAVE_PROTOBUF_C),$(call pkg,--libs,libprotobuf-c))
 LIBS := $(call pkg,--libs,libbpf) $(LIBS_PURE) -lpthread
 
 # ---- Sources, in the order in which an event passes through them -----------------------------
@@ -43,8 +46,8 @@ CORE := entry decode order text stack state spans startstop calls range tracks c
 	pipeline
 STORE := capwrite capread replay
 SINK := out escape repair ids intern pack sort csv json event_rows events $(if $(HAVE_SQLITE),dbfile sqlite) \
-	null sink summary
-VIEW := table hist
+	$(if $(HAVE_PROTOBUF_C),pftrace perfetto) null sink summary
+VIEW := table hist lines
 CMD := cmd giveup targets filters live record stat trace outputs finish export list check
 UTIL := log opt str map crc procfd unit rights safepath
 
@@ -53,11 +56,13 @@ PURE_SRC := $(call src,util,$(UTIL)) $(call src,core,$(CORE)) $(call src,store,$
 	$(call src,sink,$(SINK)) $(call src,discover,$(DISCOVER)) $(call src,view,$(VIEW))
 TOOL_SRC := $(PURE_SRC) $(call src,live,$(LIVE)) $(call src,cmd,$(CMD)) $(wildcard user/main.c)
 HARNESS_SRC := $(wildcard tests/harness/*.c)
-UNIT_SRC := $(filter-out $(if $(HAVE_SQLITE),,%/test_sqlite.c),$(wildcard tests/unit/test_*.c))
+UNIT_SRC := $(filter-out $(if $(HAVE_SQLITE),,%/test_sqlite.c) \
+	$(if $(HAVE_PROTOBUF_C),,%/test_perfetto.c),$(wildcard tests/unit/test_*.c))
 
-TOOL_OBJ := $(TOOL_SRC:%.c=$(O)/%.o)
-PURE_OBJ := $(PURE_SRC:%.c=$(O)/%.o)
-SAN_OBJ  := $(PURE_SRC:%.c=$(O)/san/%.o) $(HARNESS_SRC:%.c=$(O)/san/%.o)
+PROTO_OBJ := $(if $(HAVE_PROTOBUF_C),$(O)/gen/sink/perfetto.pb-c.o)
+TOOL_OBJ := $(TOOL_SRC:%.c=$(O)/%.o) $(PROTO_OBJ)
+PURE_OBJ := $(PURE_SRC:%.c=$(O)/%.o) $(PROTO_OBJ)
+SAN_OBJ  := $(PURE_SRC:%.c=$(O)/san/%.o) $(HARNESS_SRC:%.c=$(O)/san/%.o) $(PROTO_OBJ)
 UNIT_BIN := $(UNIT_SRC:tests/unit/%.c=$(O)/san/unit/%)
 SKEL := $(patsubst %,$(O)/gen/%.skel.h,$(foreach b,$(BPF),$(if $(wildcard bpf/$(b).bpf.c),$(b))))
 
@@ -93,6 +98,17 @@ $(O)/gen/%.bpf.o: bpf/%.bpf.c
 $(O)/gen/%.skel.h: $(O)/gen/%.bpf.o
 	$(call say,SKEL,$@)
 	$(Q)$(BPFTOOL) gen skeleton $< name $(*F)_bpf > $@
+
+# Perfetto's messages; the code is generated, so without our warnings.
+$(O)/gen/%.pb-c.c: user/%.proto
+	$(call say,PROTO,$@)
+	@mkdir -p $(@D)
+	$(Q)protoc-c --c_out=$(O)/gen -I user $<
+
+$(O)/gen/%.pb-c.o: $(O)/gen/%.pb-c.c
+	$(Q)$(CC) $(CFLAGS) -I$(O)/gen -c -o $@ $<
+
+$(O)/user/sink/pftrace.o $(O)/san/user/sink/pftrace.o: | $(PROTO_OBJ)
 
 # ---- Tests: every pure file again with sanitizers, one program per tests/unit/test_*.c --------
 $(O)/san/%.o: %.c $(O)/flags

@@ -2,16 +2,19 @@
 #include "cmd/cmd.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "cmd/giveup.h"
 #include "util/log.h"
 
 static const struct command *const commands[] = {
 	&cmd_record,
 	&cmd_export,
 	&cmd_stat,
+	&cmd_trace,
 	&cmd_list,
 	&cmd_check,
 };
@@ -148,6 +151,8 @@ static int dispatch(int argc, char **argv)
 
 int cmd_main(int argc, char **argv)
 {
+	giveup_never(SIGPIPE);
+	giveup_never(SIGXFSZ);
 	int status = dispatch(argc, argv);
 	/* A full disk shows itself only here. errno of an earlier failed write is lost. */
 	int failed = ferror(stdout) ? EIO : 0;

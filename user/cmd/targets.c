@@ -2,8 +2,10 @@
 #include "cmd/targets.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <stdlib.h>
 
+#include "cmd/giveup.h"
 #include "discover/libpath.h"
 #include "util/log.h"
 #include "util/rights.h"
@@ -92,8 +94,14 @@ int targets_open(struct targets *t, const struct session_config *cfg)
 
 int targets_run(struct targets *t, int *cmd_status)
 {
-	int err = session_run(t->session);
+	int err;
 
+	if (t->argv) {
+		giveup_never(SIGINT);
+		giveup_never(SIGQUIT);
+	}
+	err = session_run(t->session);
+	giveup_arm(targets_failed(t), t->argv);
 	*cmd_status = 0;
 	if (err && session_exec_error(t->session)) {
 		log_err(err, "cannot run '%s'", t->argv[0]);

@@ -17,26 +17,14 @@ static ssize_t read_all(int fd, void *p, size_t n)
 	return got;
 }
 
-/* What acltap changed for itself must not be inherited. */
-static void default_signals(void)
-{
-	static const int changed[] = { SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGCHLD, SIGPIPE };
-	sigset_t none;
-
-	for (size_t i = 0; i < sizeof(changed) / sizeof(changed[0]); i++)
-		signal(changed[i], SIG_DFL);
-	sigemptyset(&none);
-	sigprocmask(SIG_SETMASK, &none, NULL);
-}
-
-static void child(int hold, int status, const char *path, char **argv)
+static void child(int hold, int status, const char *path, char **argv, const sigset_t *mask)
 {
 	char go;
 	int err;
 
 	if (read_all(hold, &go, 1) != 1)
 		_exit(125); /* acltap is gone or gave up */
-	default_signals();
+	sigprocmask(SIG_SETMASK, mask, NULL);
 	execv(path, argv);
 	err = errno;
 	if (write(status, &err, sizeof(err)) != sizeof(err))
@@ -44,7 +32,7 @@ static void child(int hold, int status, const char *path, char **argv)
 	_exit(127);
 }
 
-int launch_hold(const char *path, char **argv, struct launch *l)
+int launch_hold(const char *path, char **argv, const sigset_t *mask, struct launch *l)
 {
 	int hold[2], status[2], err;
 
@@ -60,7 +48,7 @@ int launch_hold(const char *path, char **argv, struct launch *l)
 	if (!l->pid) {
 		close(hold[1]);
 		close(status[0]);
-		child(hold[0], status[1], path, argv);
+		child(hold[0], status[1], path, argv, mask);
 	}
 	err = l->pid < 0 ? -errno : 0;
 	close(hold[0]);

@@ -6,6 +6,7 @@
 #ifndef ACLTAP_LIVE_LAUNCH_H
 #define ACLTAP_LIVE_LAUNCH_H
 
+#include <signal.h>
 #include <sys/types.h>
 
 struct launch {
@@ -14,8 +15,11 @@ struct launch {
 	int status; /* read end: errno of a failed exec; closed by a successful one */
 };
 
-/* Forks. path is what is executed, argv[0] as the user wrote it. Returns 0 or -errno. */
-int launch_hold(const char *path, char **argv, struct launch *l);
+/*
+ * Forks. path is what is executed, argv[0] as the user wrote it; the command gets the signal mask.
+ * Returns 0 or -errno.
+ */
+int launch_hold(const char *path, char **argv, const sigset_t *mask, struct launch *l);
 
 /* Lets the child exec and waits for that. Returns 0, or -errno of exec: the child has ended. */
 int launch_release(struct launch *l);

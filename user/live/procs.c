@@ -369,14 +369,20 @@ static void watch_parents(struct procs *ps, pid_t pid)
  */
 static void let_go(struct procs *ps, pid_t pid, enum stop_state how)
 {
-	const struct proc *p = find(ps, pid);
+	struct proc *p = find(ps, pid);
 	bool settled = p && p->settled;
 	uint32_t tgid = (uint32_t)pid;
 
 	if (how == STOP_WAIT) {
-		if (!held(ps, pid))
+		how = held(ps, pid); /* looking took a while: it may be stopped by now */
+		if (!how)
 			log_warn("PID %d waited too long and went on: its first calls are not seen", pid);
+	}
+	if (how != STOP_SENT) {
 		set_stop(ps, pid, settled ? STOP_FREE : STOP_ARMED, BPF_EXIST);
+		/* The probe may have given up just now, its SIGSTOP on the way. */
+		if (p)
+			p->nudge_until = clock_mono_ns() + NUDGE_NS;
 		return;
 	}
 	if (!settled)

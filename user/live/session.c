@@ -54,6 +54,7 @@ struct session {
 	int cmd_status;  /* of waitpid() */
 	uint64_t opened, checked, status_at, status_calls;
 	int epoll, timer, signals;
+	sigset_t old_mask; /* what the command inherits */
 };
 
 static void on_life(void *ctx, const struct wire *w, const char *msg)
@@ -162,7 +163,7 @@ static int open_launch(struct session *s)
 		if (err)
 			return log_err(err, "cannot start the guardian process");
 	}
-	err = launch_hold(s->cfg.exe, s->cfg.argv, &s->launch);
+	err = launch_hold(s->cfg.exe, s->cfg.argv, &s->old_mask, &s->launch);
 	if (err)
 		return log_err(err, "cannot start '%s'", s->cfg.argv[0]);
 	err = procs_add_held(s->procs, s->launch.pid);
@@ -190,11 +191,19 @@ static int add_fd(struct session *s, int fd)
 	return epoll_ctl(s->epoll, EPOLL_CTL_ADD, fd, &ev) ? -errno : 0;
 }
 
+static bool is_ignored(int sig)
+{
+	struct sigaction sa;
+
+	return !sigaction(sig, NULL, &sa) && sa.sa_handler == SIG_IGN;
+}
+
 static void wanted_signals(const struct session *s, sigset_t *set)
 {
 	sigemptyset(set);
 	sigaddset(set, SIGTERM);
-	sigaddset(set, SIGHUP);
+	if (!is_ignored(SIGHUP)) /* nohup */
+		sigaddset(set, SIGHUP);
 	sigaddset(set, SIGCHLD);
 	if (!s->cfg.argv)
 		sigaddset(set, SIGINT);
@@ -207,11 +216,7 @@ static int open_loop(struct session *s)
 	int err;
 
 	wanted_signals(s, &set);
-	if (s->cfg.argv) { /* a Ctrl-C is the command's to decide on */
-		signal(SIGINT, SIG_IGN);
-		signal(SIGQUIT, SIG_IGN);
-	}
-	sigprocmask(SIG_BLOCK, &set, NULL);
+	sigprocmask(SIG_BLOCK, &set, &s->old_mask);
 	s->signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
 	s->timer = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
 	s->epoll = epoll_create1(EPOLL_CLOEXEC);

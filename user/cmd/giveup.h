@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The second signal. After the first one, or when tracing has ended by itself, results are written;
+ * from then on a signal ends acltap at once, with the capture readable up to its last block.
+ */
+#ifndef ACLTAP_CMD_GIVEUP_H
+#define ACLTAP_CMD_GIVEUP_H
+
+#include <stdbool.h>
+
+/*
+ * SIGTERM, SIGHUP and, unless a command was launched (whose Ctrl-C it is), SIGINT end the process
+ * with that exit status. Unblocks them.
+ */
+void giveup_arm(int status, bool launched);
+
+/*
+ * Writing to a closed pipe or beyond a size limit is an error to be reported, not a signal; and a
+ * Ctrl-C is the command's to decide on once one was launched. By a handler that does nothing: what
+ * is executed later gets the default back, and what was ignored before stays ignored.
+ */
+void giveup_never(int signal);
+
+#endif
