@@ -13,8 +13,8 @@ import time
 
 import acl
 
-LAYERS = ("embed", "attention", "mlp")
 MS = 0.001
+LAYERS = (("embed", 1 * MS), ("attention", 5 * MS), ("mlp", 3 * MS))
 
 
 def stamp_for(message):
@@ -55,11 +55,11 @@ def train_step(stamp, range_id):
     acl.prof.range_stop(range_id)
     acl.prof.destroy_stamp(stamp)
     with annotate("forward"):
-        for layer in LAYERS:
+        for layer, seconds in LAYERS:
             with annotate(layer):
-                time.sleep(2 * MS)
+                time.sleep(seconds)
     with annotate("backward"):
-        time.sleep(10 * MS)
+        time.sleep(20 * MS)
     with annotate("optimizer"):
         time.sleep(1 * MS)
 
