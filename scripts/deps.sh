@@ -5,8 +5,8 @@
 # smaller is missing: the comment says what; its absence is no failure.
 set -u
 build="gcc libc6-dev pkg-config clang bpftool libbpf-dev libelf-dev zlib1g-dev"
-# Cheap probe sites (else every probe is at the entry), and the .db output.
-build_optional="libcapstone-dev libsqlite3-dev"
+# Cheap probe sites (else every probe is at the entry), the .db and .pftrace outputs.
+build_optional="libcapstone-dev libsqlite3-dev libprotobuf-c-dev protobuf-c-compiler"
 demo="$build python3-minimal python3 python3-dev"
 tests="$demo libcmocka-dev binutils llvm"
 tests_optional="musl-tools"	# targets with another C library

@@ -9,11 +9,14 @@
 #include "sink/sort.h"
 
 const struct sink_ops *const sink_table[] = {
-	&sink_csv,  &sink_json, &sink_tsv, &sink_ndjson,
+	&sink_csv,	&sink_json, &sink_tsv, &sink_ndjson,
 #ifdef HAVE_SQLITE
 	&sink_db,
 #endif
-	&sink_null, NULL,
+#ifdef HAVE_PROTOBUF_C
+	&sink_perfetto,
+#endif
+	&sink_null,	NULL,
 };
 
 const struct sink_ops *sink_by_name(const char *name)
@@ -44,6 +47,10 @@ const char *sink_not_built(const char *path)
 #ifndef HAVE_SQLITE
 	if (dot && !strcmp(dot, ".db"))
 		return "libsqlite3-dev";
+#endif
+#ifndef HAVE_PROTOBUF_C
+	if (dot && !strcmp(dot, ".pftrace"))
+		return "libprotobuf-c-dev and protobuf-c-compiler";
 #endif
 	return NULL;
 }

@@ -96,6 +96,7 @@ void fanout_free(struct fanout *f); /* removes outputs that were not completed *
 
 /* The formats of this folder, for the table. */
 extern const struct sink_ops sink_csv, sink_json, sink_tsv, sink_ndjson, sink_null;
-extern const struct sink_ops sink_db; /* only with HAVE_SQLITE */
+extern const struct sink_ops sink_db;	    /* only with HAVE_SQLITE */
+extern const struct sink_ops sink_perfetto; /* only with HAVE_PROTOBUF_C */
 
 #endif
