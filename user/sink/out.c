@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -26,6 +27,7 @@ struct out {
 	char *temp;
 	bool overwrite;
 	bool published;
+	int (*wait)(int fd);
 };
 
 static void out_free(struct out *o)
@@ -182,8 +184,12 @@ const char *out_data(const struct out *o, size_t *sz)
 static int write_all(struct out *o, const char *p, size_t n)
 {
 	while (n && !o->err) {
-		ssize_t done = write(o->fd, p, n);
+		ssize_t done;
 
+		o->err = o->wait ? o->wait(o->fd) : 0;
+		if (o->err)
+			break;
+		done = write(o->fd, p, o->wait && n > PIPE_BUF ? PIPE_BUF : n);
 		if (done < 0 && errno == EINTR)
 			continue;
 		if (done < 0)
@@ -277,6 +283,11 @@ void out_u64(struct out *o, uint64_t v)
 	char *p = out_room(o);
 
 	out_advance(o, (size_t)(put_u64(p, v) - p));
+}
+
+void out_set_wait(struct out *o, int (*wait)(int fd))
+{
+	o->wait = wait;
 }
 
 int out_flush(struct out *o)

@@ -29,9 +29,14 @@ void out_write(struct out *o, const void *p, size_t n);
 void out_str(struct out *o, const char *s);
 void out_char(struct out *o, char c);
 void out_u64(struct out *o, uint64_t v); /* decimal */
+/*
+ * For an output that may block for long: wait is asked before each write, which then takes at most
+ * a page (so that one that poll() allows does not block). 0, or -errno, which sticks.
+ */
+void out_set_wait(struct out *o, int (*wait)(int fd));
 /* Writes what is buffered; not for memory. Returns the first error. */
 int out_flush(struct out *o);
-int out_error(const struct out *o);	 /* first error, or 0 */
+int out_error(const struct out *o); /* first error, or 0 */
 
 /*
  * For hot paths: room for OUT_ROOM bytes, never NULL (after an error they go nowhere), then the
