@@ -15,7 +15,7 @@ ACLTAP=$O/acltap
 T=$O/targets
 SRC=$ROOT/tests/targets
 PYTHON=/usr/bin/python3
-LIMIT=120	# seconds until something counts as hung
+LIMIT=${ACLTAP_TEST_LIMIT:-120}	# seconds until something counts as hung
 
 n_tests=0 n_failed=0
 background=()

@@ -41,6 +41,12 @@ if "$PYTHON" "$SRC/compare_truth.py" "$truth" "$tmp/copies2.ndjson" >"$tmp/diffe
 else
 	assert_match "several copies, unknown: complete or told" "$(cat "$tmp/stderr")" 'not seen'
 fi
+hung=0
+for _ in $(seq 20); do
+	run_acltap record -f -o "$tmp/copies3.ndjson" -- "$T/dlopen_late" 0 12 "${copies[@]}"
+	[ "$status" -eq 0 ] || hung=$((hung + 1))
+done
+assert_eq "several copies, 20 times: none fails or hangs" "$hung" 0
 
 odd="$tmp/a b (deleted)"
 mkdir "$odd" && cp "$T/jmp/libprofapi.so" "$odd/" &&
