@@ -14,12 +14,18 @@
 #include "util/cleanup.h"
 
 /* Files that export the API; column "exported by" of the vendor's reference. */
-static const char *const names[] = { "libmsprofiler.so", "libascendcl.so" };
+static const char *const names[] = {"libmsprofiler.so", "libascendcl.so"};
 
 static const char *const vendor_dirs[] = {
 	"/usr/local/Ascend/ascend-toolkit/latest/lib64",
 	"/usr/local/Ascend/cann/lib64",
 	"/usr/local/Ascend/latest/lib64",
+};
+
+static const char *const home_dirs[] = {
+	"/Ascend/ascend-toolkit/latest/lib64",
+	"/Ascend/cann/lib64",
+	"/Ascend/latest/lib64",
 };
 
 #define N(a) (sizeof(a) / sizeof((a)[0]))
@@ -92,19 +98,21 @@ static int try_dir(const struct search *s, const char *dir, size_t len, const ch
 	return ret;
 }
 
-/* A list of folders as in LD_LIBRARY_PATH: colons or semicolons between. */
+/* As in LD_LIBRARY_PATH: colons or semicolons between; an empty name is the current folder. */
 static int try_list(const struct search *s, const char *list)
 {
 	int ret = 0;
 
-	while (*list && !ret) {
+	if (!*list)
+		return 0;
+	for (;;) {
 		size_t len = strcspn(list, ":;");
 
-		ret = try_dir(s, list, len, "");
+		ret = len ? try_dir(s, list, len, "") : try_dir(s, ".", 1, "");
 		list += len;
-		list += *list != '\0';
+		if (ret || !*list++)
+			return ret;
 	}
-	return ret;
 }
 
 static const char *env_get(char **env, const char *name)
@@ -119,7 +127,7 @@ static const char *env_get(char **env, const char *name)
 
 static int try_env(const struct search *s, char **env)
 {
-	static const char *const homes[] = { "ASCEND_HOME_PATH", "ASCEND_TOOLKIT_HOME" };
+	static const char *const homes[] = {"ASCEND_HOME_PATH", "ASCEND_TOOLKIT_HOME"};
 	const char *list = env_get(env, "LD_LIBRARY_PATH");
 	const char *home = env_get(env, "HOME");
 	int ret = list ? try_list(s, list) : 0;
@@ -130,8 +138,8 @@ static int try_env(const struct search *s, char **env)
 		if (dir)
 			ret = try_dir(s, dir, strlen(dir), "/lib64");
 	}
-	if (!ret && home)
-		ret = try_dir(s, home, strlen(home), "/Ascend/ascend-toolkit/latest/lib64");
+	for (size_t i = 0; i < N(home_dirs) && !ret && home; i++)
+		ret = try_dir(s, home, strlen(home), home_dirs[i]);
 	return ret;
 }
 
@@ -162,37 +170,49 @@ static const char *cache_string(const char *base, size_t len, uint32_t at)
 	return at < len && memchr(base + at, '\0', len - at) ? base + at : NULL;
 }
 
-static int try_cache_text(const struct search *s, const char *base, size_t len)
+int libpath_cache_each(const char *text, size_t len,
+		       int (*fn)(void *ctx, const char *name, const char *path), void *ctx)
 {
+	const char *base = memmem(text, len, CACHE_MAGIC, strlen(CACHE_MAGIC));
 	struct cache_header h;
 	int ret = 0;
 
+	len = base ? len - (size_t)(base - text) : 0;
 	if (len < sizeof(h))
-		return 0;
+		return -EBADMSG;
 	memcpy(&h, base, sizeof(h));
 	if ((len - sizeof(h)) / sizeof(struct cache_entry) < h.n)
-		return 0;
+		return -EBADMSG;
 	for (uint32_t i = 0; i < h.n && !ret; i++) {
 		struct cache_entry e;
-		const char *key, *value;
+		const char *name, *path;
 
 		memcpy(&e, base + sizeof(h) + i * sizeof(e), sizeof(e));
-		key = cache_string(base, len, e.key);
-		value = cache_string(base, len, e.value);
-		for (size_t k = 0; key && value && k < N(names) && !ret; k++)
-			if (!strcmp(key, names[k]))
-				ret = s->fn(s->ctx, value);
+		name = cache_string(base, len, e.key);
+		path = cache_string(base, len, e.value);
+		if (name && path)
+			ret = fn(ctx, name, path);
 	}
 	return ret;
 }
 
-static int try_cache(const struct search *s)
+static int try_cached(void *ctx, const char *name, const char *path)
+{
+	const struct search *s = ctx;
+
+	for (size_t i = 0; i < N(names); i++)
+		if (!strcmp(name, names[i]))
+			return s->fn(s->ctx, path);
+	return 0;
+}
+
+static int try_cache(struct search *s)
 {
 	_fd_ int fd = open("/etc/ld.so.cache", O_RDONLY | O_CLOEXEC);
 	_free_ char *text = NULL;
-	const char *base;
 	struct stat st;
 	size_t len;
+	int ret;
 
 	if (fd < 0 || fstat(fd, &st) || st.st_size <= 0 || st.st_size > CACHE_LIMIT)
 		return 0;
@@ -202,13 +222,14 @@ static int try_cache(const struct search *s)
 		return -ENOMEM;
 	if (pread(fd, text, len, 0) != (ssize_t)len)
 		return 0;
-	base = memmem(text, len, CACHE_MAGIC, strlen(CACHE_MAGIC));
-	return base ? try_cache_text(s, base, len - (size_t)(base - text)) : 0;
+	ret = libpath_cache_each(text, len, try_cached, s);
+	return ret == -EBADMSG ? 0
+			       : ret; /* an unknown format: other C libraries have none at all */
 }
 
 int libpath_for_each(char **env, int (*fn)(void *ctx, const char *path), void *ctx)
 {
-	struct search s = { fn, ctx };
+	struct search s = {fn, ctx};
 	int ret = try_env(&s, env);
 
 	ret = ret ?: try_cache(&s);

@@ -7,6 +7,7 @@
 #define ACLTAP_DISCOVER_LIBPATH_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 /*
  * The file that execvp() would run. Returns 0 and a path (to be freed), -ENOENT when there is none,
@@ -20,6 +21,14 @@ int libpath_find_command(const char *name, char **path);
  * such a file is for fn to see; one may come under several names. fn returns 0 to go on.
  */
 int libpath_for_each(char **env, int (*fn)(void *ctx, const char *path), void *ctx);
+
+/*
+ * The entries of an ld.so.cache (the format of glibc 2.2 and later) that is in memory, whatever the
+ * bytes are: fn gets a library's name and path and returns 0 to go on. Returns 0, fn's value, or
+ * -EBADMSG when it is no such cache. Pure.
+ */
+int libpath_cache_each(const char *text, size_t len,
+		       int (*fn)(void *ctx, const char *name, const char *path), void *ctx);
 
 /* Under sudo, and neither LD_LIBRARY_PATH nor an ASCEND_ variable survived it. */
 bool libpath_sudo_lost_environment(void);

@@ -11,10 +11,10 @@ struct mapping {
 	uint64_t start, end; /* addresses */
 	uint64_t offset;     /* in the file */
 	uint32_t dev_major, dev_minor;
-	uint64_t ino;        /* 0 = anonymous */
+	uint64_t ino; /* 0 = anonymous */
 	bool read, write, exec, shared;
-	const char *path;    /* rest of the line, not terminated; octal escapes as the kernel wrote */
-	size_t path_len;     /* a trailing " (deleted)" is kept */
+	const char *path; /* rest of the line, not terminated; octal escapes as the kernel wrote */
+	size_t path_len;  /* a trailing " (deleted)" is kept */
 };
 
 /*

@@ -47,8 +47,8 @@ int proc_open_exe(pid_t pid)
 
 int proc_open_in_root(pid_t pid, const char *path)
 {
-	struct open_how how = { .flags = O_RDONLY | O_CLOEXEC | O_NONBLOCK,
-				.resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS };
+	struct open_how how = {.flags = O_RDONLY | O_CLOEXEC | O_NONBLOCK,
+			       .resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS};
 	char name[64];
 	_fd_ int root = -1;
 	long fd;

@@ -27,7 +27,7 @@ int proc_tgid(pid_t tid, pid_t *tgid);	  /* the process of a thread */
 int proc_rank(pid_t pid, int *rank);	  /* from RANK and its kin in its first environment */
 
 bool proc_is_stopped(pid_t pid); /* by a signal */
-bool proc_is_zombie(pid_t pid); /* all of it: a process whose leader alone ended is not */
+bool proc_is_zombie(pid_t pid);	 /* all of it: a process whose leader alone ended is not */
 
 /* The program file, whatever became of its path. Returns a descriptor or -errno. */
 int proc_open_exe(pid_t pid);
