@@ -4,7 +4,8 @@
 # looks like the repository, and compares what they print with the ```text block that follows:
 # numbers, times and names ranked by time may differ, a line "..." stands for any lines. Checks too
 # that links lead somewhere and that the messages under "Troubleshooting" are acltap's own.
-# Prints TAP. A block after a line "<!-- not run: reason -->" is not run.
+# Prints TAP. A block after a line "<!-- not run: reason -->" is not run; a ```text block after
+# "<!-- output of: COMMAND -->" is compared with what that prints.
 #
 #   check-readme.sh [FILE]     O=build folder with acltap and the targets
 set -u
@@ -40,7 +41,8 @@ def report(name, problem=""):
 
 
 def normal(line):
-    line = re.sub(r"\d[\d,.]*", "N", line.strip())
+    line = re.sub(r"kernel \S+ on \S+", "kernel", line.strip())
+    line = re.sub(r"\d[\d,.]*", "N", line)
     line = re.sub(r"N (ns|us|ms|s|min|h)\b", "T", line)
     line = re.sub(r"^(T\s+Nx)\s.*", r"\1 name", line)
     return re.sub(r"\s+", " ", line)
@@ -57,11 +59,14 @@ def matches(expected, got):
 
 def blocks():
     """(commands, expected output or None) of each runnable block."""
-    found = re.findall(r"(<!-- not run:[^\n]*-->\n)?^```(\w+)\n(.*?)^```$", text, re.M | re.S)
-    for i, (skipped, language, body) in enumerate(found):
-        if language == "sh" and not skipped:
-            follows = i + 1 < len(found) and found[i + 1][1] == "text"
-            yield body, found[i + 1][2] if follows else None
+    found = re.findall(r"(?:<!-- (not run|output of): ([^\n]*) -->\n)?^```(\w+)\n(.*?)^```$",
+                       text, re.M | re.S)
+    for i, (note, argument, language, body) in enumerate(found):
+        if note == "output of":
+            yield argument + "\n", body
+        elif language == "sh" and note != "not run":
+            follows = i + 1 < len(found) and found[i + 1][0] + found[i + 1][2] == "text"
+            yield body, found[i + 1][3] if follows else None
 
 
 def read(path):
