@@ -66,8 +66,9 @@ static unsigned int args_read(uint64_t cookie)
 	return n;
 }
 
-static void choose_site(struct planner *pl, const struct entry *e, enum site_purpose purpose,
-			struct plan_site *to)
+/* Returns whether the kernel emulates the instruction there. */
+static bool choose_site(struct planner *pl, const struct entry *e, enum site_purpose purpose,
+			unsigned int args, struct plan_site *to)
 {
 	const struct sym *sym = &pl->scan->funcs[e->func];
 	size_t size = sym->size < sizeof(pl->code) ? sym->size : sizeof(pl->code);
@@ -78,7 +79,7 @@ static void choose_site(struct planner *pl, const struct entry *e, enum site_pur
 				  .machine = pl->scan->machine,
 				  .kernel = pl->kernel,
 				  .purpose = purpose,
-				  .args = purpose == SITE_ENTRY ? args_read(e->cookie) : 0,
+				  .args = args,
 				  .force_entry = pl->opts->force_entry,
 				  .target_name = pl->names ? plt_names_find : NULL,
 				  .ctx = pl->names};
@@ -90,6 +91,21 @@ static void choose_site(struct planner *pl, const struct entry *e, enum site_pur
 	to->cost_ns = site.cost_ns;
 	snprintf(to->insn, sizeof(to->insn), "%s", site.insn);
 	snprintf(to->why, sizeof(to->why), "%s", site.why);
+	return site.emulated;
+}
+
+/*
+ * A function that is probed at entry and at return: one breakpoint does for both where the return
+ * probe's site still has the arguments.
+ */
+static bool choose_common(struct planner *pl, const struct entry *e, struct plan_why *why)
+{
+	if (!choose_site(pl, e, SITE_RETURN, args_read(e->cookie), &why->leave))
+		return false;
+	why->entry = why->leave;
+	why->entry.cost_ns = 0;
+	snprintf(why->entry.why, sizeof(why->entry.why), "the return probe's breakpoint");
+	return true;
 }
 
 static struct probe probe_at(const struct planner *pl, const struct entry *e,
@@ -121,12 +137,16 @@ static void plan_func(struct planner *pl, const struct entry *e)
 		snprintf(why->why, sizeof(why->why), "of several versions the default one");
 	else if (!entry && !leave)
 		snprintf(why->why, sizeof(why->why), "not asked for");
+	bool common = entry && leave && choose_common(pl, e, why);
+
 	if (entry) {
-		choose_site(pl, e, SITE_ENTRY, &why->entry);
+		if (!common)
+			choose_site(pl, e, SITE_ENTRY, args_read(e->cookie), &why->entry);
 		plan->entry[plan->n_entry++] = probe_at(pl, e, &why->entry);
 	}
 	if (leave) {
-		choose_site(pl, e, SITE_RETURN, &why->leave);
+		if (!common)
+			choose_site(pl, e, SITE_RETURN, 0, &why->leave);
 		plan->leave[plan->n_leave++] = probe_at(pl, e, &why->leave);
 	}
 }
