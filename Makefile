@@ -131,8 +131,9 @@ $(O)/san/golden: $(O)/san/tests/golden/golden.o $(O)/san/libpure.a
 golden: deps $(O)/san/golden ## compare every output of every event script with what is expected
 	$(Q)O=$(O) scripts/run-tests.sh golden
 
-golden-update: $(O)/san/golden
+golden-update: $(O)/san/golden ## write what is expected anew (then read it)
 	$(Q)$(O)/san/golden --update tests/golden/*.ev
+	$(Q)O=$(O) tests/golden/test_binary.sh --update
 
 unit: deps $(UNIT_BIN) ## build and run the unit tests (ASan, UBSan)
 	$(Q)O=$(O) scripts/run-tests.sh unit
@@ -142,12 +143,13 @@ test: ## install what is missing, build, run every test that this machine can ru
 	$(Q)$(MAKE) --no-print-directory O=$(O) all targets $(UNIT_BIN) $(O)/san/golden
 	$(Q)O=$(O) scripts/run-tests.sh unit golden live
 
-unit-bin: $(UNIT_BIN)
+unit-bin: $(UNIT_BIN) ## build the unit tests
 
 deps:
 	$(Q)scripts/deps.sh build
 
 -include tests/targets/targets.mk
+-include tests/bench/bench.mk
 
 # ---- The rest --------------------------------------------------------------------------------
 demo: ## install what is missing, build, trace a real Python program, show the result
@@ -156,11 +158,11 @@ demo: ## install what is missing, build, trace a real Python program, show the r
 	$(Q)O=$(O) scripts/demo.sh
 
 install: all ## install into $(DESTDIR)$(PREFIX)
-	install -d $(DESTDIR)$(PREFIX)/bin
-	install -m 755 $(O)/acltap $(DESTDIR)$(PREFIX)/bin/acltap
+	install -d "$(DESTDIR)$(PREFIX)/bin"
+	install -m 755 $(O)/acltap "$(DESTDIR)$(PREFIX)/bin/acltap"
 
-uninstall:
-	rm -f $(DESTDIR)$(PREFIX)/bin/acltap
+uninstall: ## remove what install put there
+	rm -f "$(DESTDIR)$(PREFIX)/bin/acltap"
 
 check: $(filter-out $(O)/user/live/% $(O)/user/cmd/% $(O)/user/main.o,$(TOOL_OBJ)) ## layers, formatting, sizes
 	$(Q)O=$(O) scripts/check-layers.sh
@@ -174,6 +176,6 @@ clean: ## remove the build folder
 	rm -rf $(O)
 
 help: ## this list
-	@grep -hE '^[a-z-]+:.*## ' Makefile | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 20
+	@grep -hE '^[a-z-]+:.*## ' Makefile tests/targets/targets.mk | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 26
 
 -include $(TOOL_OBJ:.o=.d) $(SAN_OBJ:.o=.d) $(UNIT_SRC:%.c=$(O)/san/%.d) $(wildcard $(O)/gen/*.d)
