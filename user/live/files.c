@@ -23,6 +23,8 @@ struct file {
 	char *about;
 	struct attach_point stamp; /* the return of create_stamp, watched only at first */
 	bool has_stamp;
+	uint64_t entries[PLAN_MAX]; /* offsets of the entry probes */
+	size_t n_entries;
 };
 
 struct files {
@@ -180,6 +182,8 @@ static int attach_functions(struct files *f, struct file *x, int fd, const struc
 	if (entry < 0)
 		return entry;
 	x->state = entry ? FILE_PROBED : FILE_FAILED;
+	for (size_t i = 0; i < plan.n_entry; i++)
+		x->entries[x->n_entries++] = plan.entry[i].offset;
 	log_verbose("probed %d entries and %d returns in '%s'", entry, leave, path);
 	return 0;
 }
@@ -256,6 +260,29 @@ int files_look_path(struct files *f, const char *path)
 	if (state == FILE_PLAIN)
 		log_warn("'%s' has none of the traced functions", path);
 	return 0;
+}
+
+size_t files_ineffective(struct files *f, const struct proc_file *pf, size_t *all, const char **why)
+{
+	const struct file *x = NULL;
+	struct stat st;
+	size_t n = 0;
+
+	*all = 0;
+	if (!fstat(pf->fd, &st))
+		x = find(f, &st);
+	if (!x)
+		return 0;
+	*all = x->n_entries;
+	for (size_t i = 0; i < x->n_entries; i++) {
+		const char *problem = proc_text_problem(pf, x->entries[i]);
+
+		if (problem) {
+			*why = problem;
+			n++;
+		}
+	}
+	return n;
 }
 
 size_t files_probed(const struct files *f)

@@ -11,6 +11,7 @@
 #include <stddef.h>
 
 #include "discover/plan.h"
+#include "discover/proc.h"
 #include "live/attach.h"
 
 struct str;
@@ -45,6 +46,13 @@ int files_look_path(struct files *f, const char *path);
  * shown a stamp. No effect with plan.lifecycle, which watches it always.
  */
 void files_watch_stamps(struct files *f, bool on);
+
+/*
+ * Of the probes in that mapped file: how many have no effect in the process that maps it so, and
+ * why (of one of them). *all = number of probes.
+ */
+size_t files_ineffective(struct files *f, const struct proc_file *pf, size_t *all,
+			 const char **why);
 
 size_t files_probed(const struct files *f); /* number of files with probes */
 

@@ -28,6 +28,7 @@ struct proc {
 	bool settled;        /* maps a probed file */
 	bool stamped;        /* has shown a stamp that is not NULL */
 	bool failed;         /* maps one that cannot be probed: told once */
+	bool told;           /* that some of what it maps has no effective probes */
 	uint64_t nudge_until; /* CLOCK_MONOTONIC: a child was stopped; it may stop itself over it */
 };
 
@@ -146,6 +147,23 @@ struct look {
 	bool probed, failed;
 };
 
+/* Probes are in the file; are they in what this process runs of it? */
+static bool verify(struct look *l, const struct proc_file *pf)
+{
+	const char *why = NULL;
+	size_t all, n = files_ineffective(l->ps->cfg.files, pf, &all, &why);
+
+	if (!n)
+		return true;
+	if (!l->p->told) {
+		l->p->told = true;
+		log_warn("PID %d: %zu of %zu functions of '%s' cannot be seen: its code is mapped %s",
+			 l->p->pid, n, all, pf->path, why);
+		fact(l->ps, l->p->pid, FACT_UNPROBED, pf->path, strlen(pf->path));
+	}
+	return n < all;
+}
+
 static int look_at(void *ctx, const struct proc_file *pf)
 {
 	struct look *l = ctx;
@@ -156,13 +174,7 @@ static int look_at(void *ctx, const struct proc_file *pf)
 		return 0;
 	}
 	state = files_look(l->ps->cfg.files, pf->fd, pf->path);
-	if (state == FILE_PROBED && pf->unprobeable) {
-		log_warn("PID %d maps '%s' %s: its calls cannot be seen", l->p->pid, pf->path,
-			 pf->unprobeable);
-		fact(l->ps, l->p->pid, FACT_UNPROBED, pf->path, strlen(pf->path));
-		return 0;
-	}
-	l->probed |= state == FILE_PROBED;
+	l->probed |= state == FILE_PROBED && verify(l, pf);
 	l->failed |= state == FILE_FAILED;
 	return state == -ENOMEM ? state : 0;
 }
