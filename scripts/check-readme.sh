@@ -44,6 +44,7 @@ def normal(line):
     line = re.sub(r"kernel \S+ on \S+", "kernel", line.strip())
     line = re.sub(r"\d[\d,.]*", "N", line)
     line = re.sub(r"N (ns|us|ms|s|min|h)\b", "T", line)
+    line = re.sub(r"N ([a-z]+?)s\b", r"N \1", line)
     line = re.sub(r"^(T\s+Nx)\s.*", r"\1 name", line)
     return re.sub(r"\s+", " ", line)
 
