@@ -144,7 +144,7 @@ static int refuse_not_built(const char *path, const char *package)
 
 static int plan_one(struct outputs *o, const char *path, const char *stamp)
 {
-	const struct sink_ops *ops = sink_by_path(path);
+	const struct sink_ops *ops = strcmp(path, "-") ? sink_by_path(path) : sink_by_name("tsv");
 	const char *package = sink_not_built(path);
 
 	if (is_capture_path(path)) {
