@@ -386,6 +386,31 @@ static void damaged_sections_do_not_matter(void **state)
 	free(img.bytes);
 }
 
+/* The last name need not end inside the table, nor need a name begin there. */
+static void names_stay_in_their_table(void **state)
+{
+	const struct fakeelf f = {.syms = two, .n_syms = 2, .no_sections = true};
+	struct fakeelf_image img;
+	const size_t size_at = 2 * sizeof(Elf64_Dyn) + offsetof(Elf64_Dyn, d_un);
+	const uint64_t whole = 1 + sizeof(PUSH) + sizeof(MARK);
+	uint64_t len;
+
+	(void)state;
+	fakeelf_build(&f, &img);
+	memcpy(&len, img.bytes + img.dynamic + size_at, sizeof(len));
+	assert_true(len == whole);
+	set64(&img, img.dynamic + size_at, whole - 1);
+	assert_ok(scan_bytes(img.bytes, img.len));
+	assert_int_equal(out.n_found, 2);
+	set64(&img, img.dynamic + size_at, whole - 2);
+	assert_ok(scan_bytes(img.bytes, img.len));
+	assert_int_equal(out.n_found, 1);
+	set64(&img, img.dynamic + size_at, 1);
+	assert_ok(scan_bytes(img.bytes, img.len));
+	assert_int_equal(out.n_found, 0);
+	free(img.bytes);
+}
+
 static void huge_counts_are_refused(void **state)
 {
 	const struct fakeelf f = {
@@ -423,6 +448,7 @@ int main(void)
 		cmocka_unit_test(every_truncation_is_safe),
 		cmocka_unit_test(wild_numbers_are_safe),
 		cmocka_unit_test(damaged_sections_do_not_matter),
+		cmocka_unit_test(names_stay_in_their_table),
 		cmocka_unit_test(huge_counts_are_refused),
 	};
 

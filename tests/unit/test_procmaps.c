@@ -249,6 +249,25 @@ static void odd_names(void **state)
 	munmap(p, PAGE);
 }
 
+/* Only regular files are opened: to open a device can do things. */
+static void devices_are_not_opened(void **state)
+{
+	int fd = open("/dev/zero", O_RDONLY | O_CLOEXEC);
+	char *p = mmap(NULL, PAGE, EXEC, MAP_PRIVATE, fd, 0);
+	struct sight s;
+
+	(void)state;
+	close(fd);
+	if (p == MAP_FAILED) { /* /dev is mounted noexec: nobody can map one as code */
+		assert_int_equal(errno, EPERM);
+		return;
+	}
+	s = look_for("/dev/zero");
+	assert_int_equal(s.n, 1);
+	assert_err(s.err, ENOEXEC);
+	munmap(p, PAGE);
+}
+
 static int stop(void *ctx, const struct proc_file *pf)
 {
 	(void)pf;
@@ -269,10 +288,15 @@ static void callback_ends_the_scan(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		IN_DIR(private_text),	     IN_DIR(data_is_no_text),
-		IN_DIR(writable_and_shared), IN_DIR(anonymous_copy_of_text),
-		IN_DIR(one_file_comes_once), IN_DIR(replaced_and_deleted),
-		IN_DIR(odd_names),	     cmocka_unit_test(callback_ends_the_scan),
+		IN_DIR(private_text),
+		IN_DIR(data_is_no_text),
+		IN_DIR(writable_and_shared),
+		IN_DIR(anonymous_copy_of_text),
+		IN_DIR(one_file_comes_once),
+		IN_DIR(replaced_and_deleted),
+		IN_DIR(odd_names),
+		cmocka_unit_test(devices_are_not_opened),
+		cmocka_unit_test(callback_ends_the_scan),
 	};
 
 	return RUN(tests);
