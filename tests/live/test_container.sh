@@ -30,4 +30,33 @@ assert_eq "attached from outside: marks" \
 	"$(grep -c '"kind":"marker"' "$tmp/out.ndjson")" 160
 assert_eq "attached from outside: all of one process, under its outer PID" \
 	"$(sed -n 's/.*"kind":"marker".*"pid":\([0-9]*\),.*/\1/p' "$tmp/out.ndjson" | sort -u | wc -l)" 1
+# Another library lies at the same path in the target's mount namespace (S37): the target's counts.
+mkdir "$tmp/lib" "$tmp/other"
+cp "$T"/jmp/lib{profapi,msprofiler}.so "$tmp/lib/"
+cp "$T"/endbr/lib{profapi,msprofiler}.so "$tmp/other/"
+new_truth
+start_target unshare -m bash -c 'mount --bind "$0" "$1" && LD_LIBRARY_PATH=$1 exec "$2" 10' \
+	"$tmp/other" "$tmp/lib" "$T/threads"
+wait_for 20 grep -q libmsprofiler "/proc/$target/maps" || die "the library was not mapped"
+attach_and_run -o "$tmp/mnt.ndjson"
+assert_eq "own mount namespace: status" "$status/$target_status" 0/0
+compare_truth "own mount namespace: events are those of the target" "$tmp/mnt.ndjson"
+
+# A chroot with a dynamic loader of its own, launched.
+if command -v chroot >/dev/null; then
+	root=$tmp/root
+	mkdir -p "$root/lib64" "$root/lib" "$root/tmp"
+	cp -L /lib64/ld-linux-x86-64.so.2 "$root/lib64/" 2>/dev/null
+	cp -L "$T/seed_loops" "$root/" && cp -L "$T"/jmp/lib{profapi,msprofiler}.so "$root/lib/"
+	for lib in libc.so.6 libpthread.so.0; do
+		cp -L "$(ldconfig -p | sed -n "s/.*$lib (libc6,x86-64).* => //p" | head -n 1)" \
+			"$root/lib/" 2>/dev/null
+	done
+	if LD_LIBRARY_PATH= chroot "$root" /seed_loops 1 1 2>/dev/null; then
+		run_acltap record -o "$tmp/root.ndjson" -- chroot "$root" /seed_loops all 20
+		assert_eq "chroot, launched: status" "$status" 0
+		assert_eq "chroot, launched: every event" \
+			"$(grep -cE '"kind":"(marker|push/pop|start/end)"' "$tmp/root.ndjson")" 60
+	fi
+fi
 finish
