@@ -9,7 +9,8 @@ build="gcc libc6-dev pkg-config clang bpftool libbpf-dev libelf-dev zlib1g-dev"
 build_optional="libcapstone-dev libsqlite3-dev libprotobuf-c-dev protobuf-c-compiler"
 demo="$build python3-minimal python3 python3-dev"
 tests="$demo libcmocka-dev binutils llvm"
-tests_optional="musl-tools"	# targets with another C library
+# Targets with another C library; a second decoder of .pftrace.
+tests_optional="musl-tools protobuf-compiler"
 case ${1:-build} in
 build) need=$build optional=$build_optional ;;
 demo) need=$demo optional=$build_optional ;;

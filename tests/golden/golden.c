@@ -3,6 +3,7 @@
  * golden [--update] CASE.ev...: runs each script through the pipeline into every format and
  * compares the bytes with CASE.FORMAT beside it; with --update writes them there instead, to be
  * read before they are committed. Prints TAP.
+ * golden --write FILE CASE.ev: writes that one output, in the format of its suffix.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -198,6 +199,30 @@ static int test_case(const char *script, const char *dir, bool update, int *numb
 	return failed;
 }
 
+static int write_one(const char *path, const char *script)
+{
+	const struct sink_opts opts = {.overwrite = true};
+	struct test t = {.script = script};
+	struct consumer next;
+	struct fanout *f = NULL;
+	int err = -ENOENT;
+
+	t.text = read_file(script, &t.len);
+	if (t.text && sink_by_path(path))
+		err = fanout_new(&f);
+	if (!err)
+		err = fanout_add(f, sink_by_path(path), path, &opts);
+	if (!err) {
+		next = fanout_consumer(f);
+		err = run(&t, &next);
+	}
+	if (err)
+		fprintf(stderr, "%s: %s\n", path, strerror(-err));
+	fanout_free(f);
+	free(t.text);
+	return err != 0;
+}
+
 int main(int argc, char **argv)
 {
 	char dir[] = "/tmp/acltap-golden.XXXXXX";
@@ -205,6 +230,8 @@ int main(int argc, char **argv)
 	int failed = 0, number = 0;
 
 	setenv("TZ", "UTC", 1);
+	if (argc == 4 && !strcmp(argv[1], "--write"))
+		return write_one(argv[2], argv[3]);
 	if (!mkdtemp(dir)) {
 		perror("mkdtemp");
 		return 1;
