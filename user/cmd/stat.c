@@ -57,7 +57,7 @@ static const struct opt options[] = {
 	{"force", 'f', OPT_FLAG, O(overwrite), NULL, "overwrite an existing file", NULL, NULL},
 	{"format", 0, OPT_WORD, O(format), "FORMAT", "table (default), csv or json", formats, NULL},
 	{"sort", 0, OPT_WORD, O(sort), "KEY",
-	 "total (default) instances avg med min max stddev p95 p99 self or name", sorts, NULL},
+	 "total (default), avg, p99, name and so on", sorts, NULL},
 	{"by", 0, OPT_WORD, O(by), "WHAT", "name (default), thread, process or category", groups,
 	 NULL},
 	{"top", 0, OPT_U64, O(top), "N", "only the first N rows", NULL, NULL},
