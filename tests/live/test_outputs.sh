@@ -18,6 +18,14 @@ check "default: the capture" test -s "$folder/capture.acltap"
 csv=("$folder"/mindstudio_profiler_output/msprof_tx_*.csv)
 json=("$folder"/mindstudio_profiler_output/msprof_tx_*.json)
 assert_eq "default: one csv, one json" "${#csv[@]}/${#json[@]}" 1/1
+if "$ACLTAP" export --help | grep -q '\.db'; then
+	db=("$folder"/msprof_*.db)
+	assert_match "default: one db, its name" "${db[*]##*/}" '^msprof_[0-9]{14}\.db$'
+	assert_eq "default: rows of the db" "$("$PYTHON" -c 'import sqlite3, sys
+print(*next(sqlite3.connect(sys.argv[1]).execute("SELECT count(*) FROM MSTX_EVENTS")))' "${db[0]-}")" 120
+else
+	skip_one "default: one db" "built without libsqlite3"
+fi
 assert_match "default: time in the names" "${csv[0]-} ${json[0]-}" \
 	'msprof_tx_[0-9]{14}\.csv .*msprof_tx_[0-9]{14}\.json$'
 assert_eq "default: header of the csv" "$(head -n 1 "${csv[0]-/dev/null}" | tr -d '\r')" "$HEADER"

@@ -22,7 +22,7 @@ struct export_opts {
 
 static const struct opt options[] = {
 	{"output", 'o', OPT_STRINGS, O(out), "FILE",
-	 "format by suffix: .csv .json .tsv .ndjson; - is standard output as .tsv", NULL, NULL},
+	 "format by suffix: " SINK_SUFFIXES "; - is standard output as .tsv", NULL, NULL},
 	{"force", 'f', OPT_FLAG, O(overwrite), NULL, "overwrite existing files", NULL, NULL},
 	FILTERS_OPTIONS(struct export_opts),
 	{"pid", 'p', OPT_PIDS, O(pids), "PID", "only these processes", NULL, NULL},

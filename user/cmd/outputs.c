@@ -36,7 +36,7 @@ static int add_output(struct outputs *o, const struct sink_ops *ops, char *path,
 		return -ENOMEM;
 	}
 	o->v = v;
-	o->v[o->n++] = (struct output){ .ops = ops, .path = path, .sliced = sliced };
+	o->v[o->n++] = (struct output){.ops = ops, .path = path, .sliced = sliced};
 	return 0;
 }
 
@@ -95,11 +95,22 @@ static int make_dir(const char *path)
 		return log_err(err, "cannot read the output directory '%s'", path);
 	if (!err) {
 		log_fail(-ENOTEMPTY, "the output directory '%s' is not empty", path);
-		log_hint("name a new one, or a file with a known suffix: .csv .json .tsv .ndjson");
+		log_hint("name a new one, or a file with a known suffix: " SINK_SUFFIXES);
 		return -ENOTEMPTY;
 	}
 	if (mkdirat(fd, VENDOR_DIR, 0755))
 		return log_err(-errno, "cannot create '%s/" VENDOR_DIR "'", path);
+	return 0;
+}
+
+/* A file of the output directory, when this build has the format; the viewer wants csv sliced. */
+static int add_to_dir(struct outputs *o, const char *format, char *path)
+{
+	const struct sink_ops *ops = sink_by_name(format);
+
+	if (ops)
+		return add_output(o, ops, path, ops == &sink_csv);
+	free(path);
 	return 0;
 }
 
@@ -117,13 +128,15 @@ static int plan_dir(struct outputs *o, char *dir, const char *stamp)
 	o->capture = path_of("%s/capture" CAPTURE_SUFFIX, dir);
 	o->keep_capture = true;
 	err = o->capture ? 0 : -ENOMEM;
-	if (!err && sink_by_name("db"))
-		err = add_output(o, sink_by_name("db"), path_of("%s/msprof_%s.db", dir, stamp),
-				 false);
-	err = err ?: add_output(o, sink_by_name("csv"),
-				path_of("%s/" VENDOR_DIR "/msprof_tx_%s.csv", dir, stamp), true);
-	return err ?: add_output(o, sink_by_name("json"),
-				 path_of("%s/" VENDOR_DIR "/msprof_tx_%s.json", dir, stamp), false);
+	if (!err)
+		err = add_to_dir(o, "db", path_of("%s/msprof_%s.db", dir, stamp));
+	if (!err)
+		err = add_to_dir(o, "csv",
+				 path_of("%s/" VENDOR_DIR "/msprof_tx_%s.csv", dir, stamp));
+	if (!err)
+		err = add_to_dir(o, "json",
+				 path_of("%s/" VENDOR_DIR "/msprof_tx_%s.json", dir, stamp));
+	return err;
 }
 
 static void time_stamp(char *buf, size_t sz)
@@ -149,7 +162,8 @@ static int plan_one(struct outputs *o, const char *path, const char *stamp)
 
 	if (is_capture_path(path)) {
 		if (o->keep_capture)
-			return log_fail(-EINVAL, "only one capture can be written, not '%s' too", path);
+			return log_fail(-EINVAL, "only one capture can be written, not '%s' too",
+					path);
 		free(o->capture);
 		o->capture = strdup(path);
 		o->keep_capture = true;

@@ -99,4 +99,17 @@ extern const struct sink_ops sink_csv, sink_json, sink_tsv, sink_ndjson, sink_nu
 extern const struct sink_ops sink_db;	    /* only with HAVE_SQLITE */
 extern const struct sink_ops sink_perfetto; /* only with HAVE_PROTOBUF_C */
 
+/* The suffixes of all formats of this build, for help texts. */
+#ifdef HAVE_SQLITE
+#define SINK_SUFFIX_DB " .db"
+#else
+#define SINK_SUFFIX_DB ""
+#endif
+#ifdef HAVE_PROTOBUF_C
+#define SINK_SUFFIX_PERFETTO " .pftrace"
+#else
+#define SINK_SUFFIX_PERFETTO ""
+#endif
+#define SINK_SUFFIXES ".csv .json .tsv .ndjson" SINK_SUFFIX_DB SINK_SUFFIX_PERFETTO
+
 #endif
