@@ -46,7 +46,7 @@ CORE := entry decode order text stack state spans startstop calls range tracks c
 	pipeline
 STORE := capwrite capread replay
 SINK := out escape repair ids intern pack sort csv json event_rows events $(if $(HAVE_SQLITE),dbfile sqlite) \
-	$(if $(HAVE_PROTOBUF_C),pftrace perfetto) null sink summary
+	$(if $(HAVE_PROTOBUF_C),pftrace pftracks perfetto) null sink summary
 VIEW := table hist lines
 CMD := cmd giveup targets filters live record stat trace outputs finish export list check
 UTIL := log opt str map crc procfd unit rights safepath
