@@ -157,6 +157,10 @@ demo: ## install what is missing, build, trace a real Python program, show the r
 	$(Q)$(MAKE) --no-print-directory O=$(O) all targets
 	$(Q)O=$(O) scripts/demo.sh
 
+bench: deps ## compare what tracing costs with other tracers and the kernel's floor (QUICK=1: roughly)
+	$(Q)$(MAKE) --no-print-directory O=$(O) all targets bench-bin
+	$(Q)O=$(O) tests/bench/bench.sh $(if $(QUICK),--quick)
+
 install: all ## install into $(DESTDIR)$(PREFIX)
 	install -d "$(DESTDIR)$(PREFIX)/bin"
 	install -m 755 $(O)/acltap "$(DESTDIR)$(PREFIX)/bin/acltap"

@@ -194,7 +194,7 @@ class Perf(Tracer):
             self.define(library)
         except OSError as e:
             raise Unavailable(f"the kernel refuses the probes: {e.strerror}") from e
-        (read, ctl), (ack, write) = os.pipe(), os.pipe()
+        (read, ctl), (ack, write) = self.pipes = os.pipe(), os.pipe()
         self.process = Process(["perf", "record", "-e", f"{self.group()}:*", "-p", str(pid),
                                 "-D", "-1", "--control", f"fd:{read},{write}",
                                 "-o", self.file("perf.data")],
@@ -203,17 +203,25 @@ class Perf(Tracer):
         os.close(read)
         os.close(write)
         os.write(ctl, b"enable\n")
-        answer = os.read(ack, 16)
+        if not os.read(ack, 16).startswith(b"ack"):
+            raise Unavailable(f"perf ended: {self.last_words()}")
+
+    def last_words(self):
+        self.process.wait()
+        self.close()
+        return self.process.last_words()
+
+    def close(self):
+        """Not earlier: perf ends when the control pipe does."""
+        (_, ctl), (ack, _) = self.pipes
         os.close(ctl)
         os.close(ack)
-        if not answer.startswith(b"ack"):
-            self.process.wait()
-            raise Unavailable(f"perf ended: {self.process.last_words()}")
 
     def stop(self, events):
         if not self.process.ended():
             os.kill(self.process.pid, signal.SIGINT)
         self.process.wait()
+        self.close()
         self.undefine()
         got = last_number(r"\((\d+) samples\)", self.file("perf.err"))
         if got is None:
