@@ -85,4 +85,24 @@ int pftrace_lost(struct pftrace *p, uint64_t track, uint64_t mono_ns, uint64_t v
 /* A second reading of the clocks. */
 int pftrace_clocks(struct pftrace *p, const struct clock_triple *t);
 
+/* Adds an annotation; at most PF_NOTES_MAX. */
+static inline struct pf_note *pf_add_note(struct pf_event *ev, enum pf_key key, enum pf_value type)
+{
+	struct pf_note *n = &ev->notes[ev->note_count++];
+
+	n->key = key;
+	n->type = type;
+	return n;
+}
+
+static inline void pf_add_uint(struct pf_event *ev, enum pf_key key, uint64_t v)
+{
+	pf_add_note(ev, key, PF_UINT)->u = v;
+}
+
+static inline void pf_add_text(struct pf_event *ev, enum pf_key key, const char *text)
+{
+	pf_add_note(ev, key, PF_TEXT)->text = text;
+}
+
 #endif

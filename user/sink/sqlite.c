@@ -451,29 +451,6 @@ static int insert_facts(struct db *d, const struct trace_meta *meta)
 	return err;
 }
 
-/* One row of one of the vendor's tables, by a statement of its own. */
-static int insert_once(struct db *d, const char *sql, const char *text, int64_t a, int64_t b)
-{
-	struct dbrow row = {0};
-	int err, rc = sqlite3_prepare_v2(dbfile_db(d->file), sql, -1, &row.stmt, NULL);
-
-	if (rc == SQLITE_OK && text) {
-		size_t n = strlen(text);
-
-		err = repair_text(&d->repair, &text, &n);
-		if (err)
-			dbrow_keep(&row, SQLITE_NOMEM);
-		dbrow_text(&row, text, n);
-	} else if (rc == SQLITE_OK) {
-		dbrow_int(&row, a);
-		dbrow_int(&row, b);
-	}
-	if (rc == SQLITE_OK)
-		rc = dbrow_insert(&row);
-	sqlite3_finalize(row.stmt);
-	return dbfile_error(d->file, rc);
-}
-
 /* Closes the database, whose file must then be whole, and flushes it. */
 static int complete_file(struct db *d)
 {
@@ -495,10 +472,11 @@ static int db_end(struct sink *s, const struct trace_meta *meta)
 	int err = insert_facts(d, meta);
 
 	if (!err)
-		err = insert_once(d, "INSERT INTO HOST_INFO VALUES('0',?)", meta->host, 0, 0);
-	if (!err)
-		err = insert_once(d, "INSERT INTO SESSION_TIME_INFO VALUES(?,?)", NULL,
-				  (int64_t)meta->first.real_ns, (int64_t)meta->last.real_ns);
+		err = execute(d, "INSERT INTO HOST_INFO SELECT '0', coalesce(value, '') "
+				 "FROM ACLTAP_CAPTURE WHERE name = 'host';"
+				 "INSERT INTO SESSION_TIME_INFO SELECT a.value, b.value "
+				 "FROM ACLTAP_CAPTURE a, ACLTAP_CAPTURE b "
+				 "WHERE a.name = 'firstRealNs' AND b.name = 'lastRealNs'");
 	if (!err)
 		err = complete_file(d);
 	return err ? err : out_close(take_ptr(d->out));
