@@ -198,7 +198,8 @@ static void too_many_losses_are_added_up(void **state)
 	assert_ok(run_end(&r));
 	text = slurp(path, NULL);
 	for (p = text; (p = strstr(p, "\"count\":")); p++) {
-		assert_int_equal(sscanf(p, "\"count\":%llu", &count), 1);
+		/* Not sscanf(): it measures all the rest of the text each time. */
+		count = strtoull(p + strlen("\"count\":"), NULL, 10);
 		sum += count;
 		rows++;
 	}

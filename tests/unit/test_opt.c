@@ -148,6 +148,9 @@ static void arguments_keep_their_order(void **state)
 	assert_ok(parse(OPT_MIXED, "one -q two -o x three - -- -q --nope"));
 	assert_args("one two three - -q --nope");
 	assert_true(cfg.quiet && res.dashes);
+	assert_int_equal(res.n_before, 4); /* "-" is one */
+	assert_ok(parse(OPT_MIXED, "-q -- one"));
+	assert_int_equal(res.n_before, 0);
 	assert_ok(parse(OPT_MIXED, ""));
 	assert_args("");
 	assert_false(res.dashes);
