@@ -185,6 +185,7 @@ static void too_many_losses_are_added_up(void **state)
 	const char *path = tmpdir_path(state, "x.ndjson");
 	struct run r = run_begin("ndjson", path, NULL);
 	unsigned long long sum = 0, count;
+	bool merged = false;
 	char *text, *p;
 	int rows = 0;
 
@@ -197,15 +198,20 @@ static void too_many_losses_are_added_up(void **state)
 	}
 	assert_ok(run_end(&r));
 	text = slurp(path, NULL);
-	for (p = text; (p = strstr(p, "\"count\":")); p++) {
-		/* Not sscanf(): it measures all the rest of the text each time. */
+	/* Line by line: under ASan each strstr() measures all of its text. */
+	for (char *line = text, *nl; (nl = strchr(line, '\n')); line = nl + 1) {
+		*nl = '\0';
+		p = strstr(line, "\"count\":");
+		if (!p)
+			continue;
 		count = strtoull(p + strlen("\"count\":"), NULL, 10);
 		sum += count;
 		rows++;
+		merged |= strstr(line, "\"from_ns\":1,\"to_ns\":70000}") != NULL;
 	}
 	assert_true(sum == 70000ull * 70001 / 2);
 	assert_int_equal(rows, 65536);
-	assert_non_null(strstr(text, "\"from_ns\":1,\"to_ns\":70000}"));
+	assert_true(merged);
 	free(text);
 }
 
