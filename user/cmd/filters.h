@@ -31,7 +31,7 @@ struct filters {
 		    "only names like that (repeatable)"),                                          \
 		FILTERS_ROW(config, "exclude", 0, OPT_STRINGS, exclude, "GLOB",                    \
 			    "no names like that (repeatable)"),                                    \
-		FILTERS_ROW(config, "min-duration", 0, OPT_DURATION, min_ns, "T",               \
+		FILTERS_ROW(config, "min-duration", 0, OPT_DURATION, min_ns, "T",                  \
 			    "nothing shorter, so no marks"),                                       \
 		FILTERS_ROW(config, "tid", 0, OPT_PIDS, tids, "TID", "only these threads"),        \
 		FILTERS_ROW(config, "from", 0, OPT_DURATION, from_ns, "TIME",                      \

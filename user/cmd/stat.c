@@ -56,8 +56,8 @@ static const struct opt options[] = {
 	 "- is standard output (default; of -- CMD: stderr)", NULL, NULL},
 	{"force", 'f', OPT_FLAG, O(overwrite), NULL, "overwrite an existing file", NULL, NULL},
 	{"format", 0, OPT_WORD, O(format), "FORMAT", "table (default), csv or json", formats, NULL},
-	{"sort", 0, OPT_WORD, O(sort), "KEY",
-	 "total (default), avg, p99, name and so on", sorts, NULL},
+	{"sort", 0, OPT_WORD, O(sort), "KEY", "total (default), avg, p99, name and so on", sorts,
+	 NULL},
 	{"by", 0, OPT_WORD, O(by), "WHAT", "name (default), thread, process or category", groups,
 	 NULL},
 	{"top", 0, OPT_U64, O(top), "N", "only the first N rows", NULL, NULL},
@@ -311,7 +311,8 @@ static int run_stat(int argc, char **argv)
 const struct command cmd_stat = {
 	.name = "stat",
 	.summary = "durations by name: count, total, median, percentiles and more",
-	.usage = "[options] [-p PID[,PID...]] CAPTURE|DIR\n[options] -p PID[,PID...]\n[options] -- CMD [ARG...]",
+	.usage = "[options] [-p PID[,PID...]] CAPTURE|DIR\n[options] -p PID[,PID...]\n[options] -- "
+		 "CMD [ARG...]",
 	.example = "acltap stat --sort p99 PROF_20260101120000_4242\nacltap stat -d 10s -p 4242",
 	.opts = options,
 	.n_opts = sizeof(options) / sizeof(options[0]),
