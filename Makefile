@@ -138,7 +138,7 @@ golden-update: $(O)/san/golden ## write what is expected anew (then read it)
 unit: deps $(UNIT_BIN) ## build and run the unit tests (ASan, UBSan)
 	$(Q)O=$(O) scripts/run-tests.sh unit
 
-test: ## install what is missing, build, run every test that this machine can run
+test: ## install what is missing, build, run every test that can run here
 	$(Q)scripts/deps.sh test
 	$(Q)$(MAKE) --no-print-directory O=$(O) all targets $(UNIT_BIN) $(O)/san/golden
 	$(Q)O=$(O) scripts/run-tests.sh unit golden live
@@ -152,7 +152,7 @@ deps:
 -include tests/bench/bench.mk
 
 # ---- The rest --------------------------------------------------------------------------------
-demo: ## install what is missing, build, trace a real Python program, show the result
+demo: ## install what is missing, build, trace a Python program, show the result
 	$(Q)scripts/deps.sh demo
 	$(Q)$(MAKE) --no-print-directory O=$(O) all targets
 	$(Q)O=$(O) scripts/demo.sh

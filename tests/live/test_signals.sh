@@ -104,6 +104,6 @@ assert_eq "no probe is left" "$(($(probes) <= before))" 1
 
 # Closed standard output and a full disk are errors.
 
-"$ACLTAP" list >/dev/full 2>"$tmp/stderr"
+"$ACLTAP" list "$T/jmp/libmsprofiler.so" >/dev/full 2>"$tmp/stderr"
 assert_eq "list into a full device: status" "$?" 1
 finish
