@@ -180,6 +180,6 @@ clean: ## remove the build folder
 	rm -rf $(O)
 
 help: ## this list
-	@grep -hE '^[a-z-]+:.*## ' Makefile tests/targets/targets.mk | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 26
+	@grep -hE '^[a-z-]+:.*## ' Makefile tests/targets/targets.mk | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 22
 
 -include $(TOOL_OBJ:.o=.d) $(SAN_OBJ:.o=.d) $(UNIT_SRC:%.c=$(O)/san/%.d) $(wildcard $(O)/gen/*.d)
