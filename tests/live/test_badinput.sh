@@ -66,9 +66,10 @@ for _ in $(seq 40); do
 done
 assert_eq "a capture with a wrong byte is noticed" "$bad" ""
 
-# A disk that fills up while recording: an error with the capture named, which stays readable.
+# A disk that fills up while recording: an error with the capture named, which stays readable. There
+# is room for a few blocks (1 MiB at most), not for all (10 MB).
 mkdir "$tmp/small"
-mount -t tmpfs -o size=512k tmpfs "$tmp/small" || die "cannot mount a tmpfs"
+mount -t tmpfs -o size=4m tmpfs "$tmp/small" || die "cannot mount a tmpfs"
 mounts+=("$tmp/small")
 run_acltap record -o "$tmp/small/x.csv" -- "$T/seed_loops" all 20000
 assert_eq "full disk: status" "$status" 125
