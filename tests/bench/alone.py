@@ -51,14 +51,10 @@ class Session:
             raise Unavailable(f"acltap failed: {self.acltap.last_words()}")
         self.exit = time.monotonic() - begun
         self.maxrss = self.acltap.rusage.ru_maxrss << 10
-        wait_orphans_but(self.loop)
+        wait_orphans()
         self.detach = time.monotonic() - begun
         self.loop.popen.stdin.close()
         self.loop.wait()
-
-
-def wait_orphans_but(_loop):
-    wait_orphans()
 
 
 def sessions(bench, iterations, outputs, times):
@@ -130,7 +126,8 @@ def pipeline(bench):
         return rates
 
     n = 1000000 if bench.quick else 3000000
-    for name, rate in best([bench.tool("bench_core"), str(n)], r"^(.*?)\s+([\d.]+) M events").items():
+    rates = best([bench.tool("bench_core"), str(n)], r"^(.*?)\s+([\d.]+) M events")
+    for name, rate in rates.items():
         yield (f"decode and reconstruct: {name}", f"{rate:.2f} M events/s",
                f"bench_core, {n:,} records in memory, one core; best of 3")
     for suffix in ("csv", "json", "tsv"):

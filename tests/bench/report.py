@@ -7,7 +7,7 @@ import shutil
 import subprocess
 import time
 
-# Of the issue: the most that acltap's extra cost may be, against bpftrace's by form and the floor's.
+# The most that acltap's extra cost may be of bpftrace's, by form, and of the floor's.
 AGAINST_BPFTRACE = {"jmp": 1 / 6, "stack": 1 / 12, "endbr": 1 / 12, "push": None}
 AGAINST_FLOOR = 1.35
 FORM_NAMES = {"jmp": "packed `jmp`", "stack": "`-fstack-protector-all`",
