@@ -12,6 +12,7 @@ import tracers
 from procs import Process, Unavailable, cpu_seconds, kill_all, memory, wait_orphans
 
 MB = 1 << 20
+NOT_MEASURED = "not measured"
 
 
 def ms(seconds):
@@ -183,7 +184,7 @@ def measure(bench):
         try:
             rows += list(part(bench))
         except (Unavailable, subprocess.CalledProcessError) as e:
-            rows.append((part.__name__, "not measured", str(e)))
+            rows.append((part.__name__, NOT_MEASURED, str(e)))
         finally:
             kill_all()
     return rows

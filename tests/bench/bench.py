@@ -165,7 +165,18 @@ def main():
         with open(path, "w") as file:
             file.write(text)
         print(f"bench: written to {path}", file=sys.stderr)
-    return 0
+    return 1 if failed(table, sections) else 0
+
+
+def failed(table, sections):
+    """Another tracer may be missing; acltap and what it is measured against may not."""
+    own = [cls.key for cls in tracers.ALL if cls not in (tracers.Bpftrace, tracers.Perf)]
+    rows = [f"{row.tracer.key}, form {form}: {row.why_not}" for form, rows in table.items()
+            for row in rows if row.why_not and row.tracer.key in own]
+    rows += [f"{row[0]}: {row[2]}" for row in sections if row[1] == alone.NOT_MEASURED]
+    for row in rows:
+        print(f"bench: FAILED {row}", file=sys.stderr)
+    return bool(rows)
 
 
 sys.exit(main())

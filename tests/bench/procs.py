@@ -97,7 +97,8 @@ class Process:
 
     def last_words(self):
         with open(self.log, errors="replace") as file:
-            lines = [line.strip() for line in file if line.strip()]
+            lines = [line.strip() for line in file]
+        lines = [line for line in lines if line and not line.startswith("hint:")]
         return " / ".join(lines[-2:])[:200] or "no message"
 
 

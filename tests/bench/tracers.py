@@ -142,7 +142,7 @@ class Bpftrace(Tracer):
             got = sum(line[:2] in (b"M ", b"S ", b"R ", b"E ") for line in file)
         if not got:
             raise Unavailable(f"bpftrace recorded nothing: {self.process.last_words()}")
-        return events - got
+        return max(events - got, 0)
 
 
 class Perf(Tracer):
@@ -226,7 +226,7 @@ class Perf(Tracer):
         got = last_number(r"\((\d+) samples\)", self.file("perf.err"))
         if got is None:
             raise Unavailable(f"perf recorded nothing: {self.process.last_words()}")
-        return events - got
+        return max(events - got, 0)
 
 
 ALL = [Tracer, Acltap, AcltapEntry, Floor, Bpftrace, Perf]
