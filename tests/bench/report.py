@@ -77,9 +77,12 @@ def verdict(rows, form, than, limit):
     ours, other = extra(rows, "acltap"), extra(rows, than)
     if limit is None or ours is None or not other:
         return None
-    ratio = ours / other
+    ratio, floor = ours / other, extra(rows, "empty programs")
+    met = "yes" if ratio <= limit else "NO"
+    if met == "NO" and floor and floor / other > limit:
+        met = f"NO; the empty programs alone: {floor / other:.3f}"
     return (f"| {FORM_NAMES[form]} | {than} | {ratio:.3f} | {by_round(rows, 'acltap', than)} "
-            f"| {limit:.3f} | {'yes' if ratio <= limit else 'NO'} |")
+            f"| {limit:.3f} | {met} |")
 
 
 def verdicts(tables):
