@@ -157,7 +157,8 @@ demo: ## install what is missing, build, trace a Python program, show the result
 	$(Q)$(MAKE) --no-print-directory O=$(O) all targets
 	$(Q)O=$(O) scripts/demo.sh
 
-bench: deps ## compare what tracing costs with other tracers and the kernel's floor (QUICK=1: roughly)
+bench: ## compare what tracing costs with other tracers and the kernel's floor (QUICK=1: roughly)
+	$(Q)scripts/deps.sh demo
 	$(Q)$(MAKE) --no-print-directory O=$(O) all targets bench-bin
 	$(Q)O=$(O) tests/bench/bench.sh $(if $(QUICK),--quick)
 
