@@ -42,7 +42,7 @@ static __always_inline __u16 depth16(__u32 depth)
 }
 
 static __always_inline void fill(struct wire *w, __u8 kind, __u8 func, __u64 pid_tgid,
-				 struct proc_state *proc, struct thread_state *th)
+				 struct proc_state *proc, const struct thread_state *th)
 {
 	w->tgid = pid_tgid >> 32;
 	w->tid = (__u32)pid_tgid;
@@ -70,12 +70,15 @@ static __always_inline void fill(struct wire *w, __u8 kind, __u8 func, __u64 pid
 /* The state of the current thread, made at its first call; NULL when the map is full. */
 static __always_inline struct thread_state *thread_get(__u32 tid)
 {
-	struct thread_state *th = bpf_map_lookup_elem(&threads, &tid);
-	struct thread_state zero = {};
+	struct thread_state *th = bpf_map_lookup_elem(&threads, &tid), *fresh;
+	__u32 zero = 0;
 
 	if (th)
 		return th;
-	bpf_map_update_elem(&threads, &tid, &zero, BPF_NOEXIST);
+	fresh = bpf_map_lookup_elem(&fresh_thread, &zero);
+	if (!fresh)
+		return NULL;
+	bpf_map_update_elem(&threads, &tid, fresh, BPF_NOEXIST);
 	return bpf_map_lookup_elem(&threads, &tid);
 }
 

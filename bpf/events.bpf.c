@@ -31,21 +31,6 @@ struct msg_large {
 	__u8 msg[MSG_LARGE];
 };
 
-/* One call, as the probe found it. */
-struct call {
-	__u64 pid_tgid;
-	__u64 arg0;
-	__u64 msg; /* address in the target */
-	__u32 arg1;
-	__u32 want; /* message bytes to read */
-	__u16 flags;
-	__u8 func;
-	__u8 msg_kind;
-	struct proc_state *proc;
-	struct thread_state *th;
-	struct func_count *count;
-};
-
 static __always_inline __u64 cookie_of(void *ctx)
 {
 	return fixed_cookie ? fixed_cookie : bpf_get_attach_cookie(ctx);
@@ -62,41 +47,52 @@ static __always_inline struct proc_state *traced(__u32 tgid)
 	return bpf_map_lookup_elem(&procs, &tgid);
 }
 
-/* All loaded first: selecting a field of ctx by number would be refused by the verifier. */
-struct args {
-	__u64 a1, a2, a3;
-};
-
-static __always_inline __u64 pick(const struct args *a, __u32 n)
+/*
+ * The argument of that number, 0 for none. All are loaded first, which the asm makes sure of:
+ * selecting a field of ctx by number would be refused by the verifier.
+ */
+static __always_inline __u64 arg(struct pt_regs *ctx, __u32 n)
 {
-	__u64 v = 0;
+	__u64 a1 = PT_REGS_PARM1(ctx), a2 = PT_REGS_PARM2(ctx), a3 = PT_REGS_PARM3(ctx);
 
-	if (n == 1)
-		v = a->a1;
-	if (n == 2)
-		v = a->a2;
-	if (n == 3)
-		v = a->a3;
-	return v;
+	asm volatile("" : "+r"(a1), "+r"(a2), "+r"(a3));
+	return n == 1 ? a1 : n == 2 ? a2 : n == 3 ? a3 : 0;
 }
 
-static __always_inline void fill_call(struct wire *w, const struct call *c, __u32 got, __u16 flags)
+static __always_inline void fill_call(struct wire *w, const struct thread_state *th,
+				      struct proc_state *proc, __u32 got, __u16 flags)
 {
-	fill(w, WIRE_CALL, c->func, c->pid_tgid, c->proc, c->th);
-	w->arg0 = c->arg0;
-	w->arg1 = c->arg1;
-	w->flags |= c->flags | flags;
+	fill(w, WIRE_CALL, th->func, th->ids, proc, th);
+	w->arg0 = th->arg0;
+	w->arg1 = th->arg1;
+	w->flags |= th->flags | flags;
 	w->msg_len = got;
 	w->len = sizeof(*w) + got;
 }
 
-static __always_inline int emit_plain(const struct call *c, __u16 flags)
+static __always_inline int emit_plain(const struct thread_state *th, struct proc_state *proc)
 {
 	struct wire *w = bpf_ringbuf_reserve(&events, sizeof(*w), 0);
 
 	if (!w)
 		return -1;
-	fill_call(w, c, 0, flags);
+	fill_call(w, th, proc, 0, 0);
+	bpf_ringbuf_submit(w, BPF_RB_NO_WAKEUP);
+	return 0;
+}
+
+/* No room for the thread's state: what is left to say is that there was a call. */
+static __always_inline int emit_stateless(struct proc_state *proc, __u64 ids, __u64 cookie,
+					  __u64 arg0)
+{
+	struct wire *w = bpf_ringbuf_reserve(&events, sizeof(*w), 0);
+
+	if (!w)
+		return -1;
+	fill(w, WIRE_CALL, COOKIE_FUNC(cookie), ids, proc, NULL);
+	w->arg0 = arg0;
+	if (COOKIE_MSG(cookie) != MSG_NONE)
+		w->flags |= WIRE_F_UNREADABLE;
 	bpf_ringbuf_submit(w, BPF_RB_NO_WAKEUP);
 	return 0;
 }
@@ -112,7 +108,7 @@ static __always_inline __u64 at_most(__u64 n, __u64 max)
 }
 
 /* What can be read of a message that does not lie on one resident page: up to the page's end. */
-static __always_inline __u64 readable(const struct call *c)
+static __always_inline __u64 readable(const struct thread_state *c)
 {
 	__u64 left = page_size - (c->msg & (page_size - 1));
 
@@ -124,30 +120,29 @@ static __always_inline __u64 readable(const struct call *c)
 }
 
 /* Cut short: not whole, unless its end is in what was read (user space knows). */
-static __always_inline __u16 cut_short(const struct call *c)
+static __always_inline __u16 cut_short(const struct thread_state *c)
 {
 	return c->msg_kind == MSG_VALUE ? 0 : WIRE_F_UNREADABLE;
 }
 
 /*
  * The page is not resident, or the text ends where its mapping does. No record may be held while a
- * page is brought in: one that never arrives would stall the ring. So the text goes to the stack
- * first.
+ * page is brought in: one that never arrives would stall the ring. So the text goes to the thread's
+ * own buffer first.
  */
-static __noinline int emit_faulting(struct call *c)
+static __noinline int emit_faulting(struct thread_state *th, struct proc_state *proc)
 {
-	__u8 buf[MSG_LARGE] = {};
 	struct msg_large *r;
 	__u16 flags = 0;
 	__u64 got;
 
-	if (!c)
+	if (!th || !proc)
 		return 0;
-	got = at_most(c->want, MSG_LARGE - 1);
-	if (bpf_copy_from_user(buf, got, (void *)c->msg)) {
-		flags = cut_short(c);
-		got = at_most(readable(c), MSG_LARGE - 1);
-		if (got && bpf_copy_from_user(buf, got, (void *)c->msg)) {
+	got = at_most(th->want, MSG_LARGE - 1);
+	if (bpf_copy_from_user(th->text, got, (void *)th->msg)) {
+		flags = cut_short(th);
+		got = at_most(readable(th), MSG_LARGE - 1);
+		if (got && bpf_copy_from_user(th->text, got, (void *)th->msg)) {
 			flags = WIRE_F_UNREADABLE;
 			got = 0;
 		}
@@ -155,8 +150,8 @@ static __noinline int emit_faulting(struct call *c)
 	r = bpf_ringbuf_reserve(&events, sizeof(*r), 0);
 	if (!r)
 		return -1;
-	__builtin_memcpy(r->msg, buf, sizeof(r->msg));
-	fill_call(&r->w, c, got, got ? flags : WIRE_F_UNREADABLE);
+	__builtin_memcpy(r->msg, th->text, sizeof(r->msg));
+	fill_call(&r->w, th, proc, got, got ? flags : WIRE_F_UNREADABLE);
 	bpf_ringbuf_submit(r, BPF_RB_NO_WAKEUP);
 	return 0;
 }
@@ -165,7 +160,7 @@ static __noinline int emit_faulting(struct call *c)
  * Reads c->want bytes into a record of constant size (which bpf_ringbuf_reserve() insists on); the
  * three outcomes are: done, no room, or a fault to be handled without a record in hand.
  */
-#define EMIT_RESIDENT(type, room, c)                                                               \
+#define EMIT_RESIDENT(type, room, c, proc)                                                              \
 	({                                                                                         \
 		type *r_ = bpf_ringbuf_reserve(&events, sizeof(type), 0);                          \
 		__u64 n_ = at_most((c)->want, room);                                               \
@@ -186,95 +181,105 @@ static __noinline int emit_faulting(struct call *c)
 			if (ret_) {                                                                \
 				bpf_ringbuf_discard(r_, BPF_RB_NO_WAKEUP);                         \
 			} else {                                                                   \
-				fill_call(&r_->w, c, n_, flags_);                                  \
+				fill_call(&r_->w, c, proc, n_, flags_);                                  \
 				bpf_ringbuf_submit(r_, BPF_RB_NO_WAKEUP);                          \
 			}                                                                          \
 		}                                                                                  \
 		ret_;                                                                              \
 	})
 
-static __always_inline int emit_message(struct call *c)
+static __always_inline int emit_message(struct thread_state *th, struct proc_state *proc)
 {
 	int ret;
 
-	if (!c->want)
-		return emit_plain(c, 0);
-	if (c->want <= MSG_SMALL)
-		ret = EMIT_RESIDENT(struct msg_small, MSG_SMALL, c);
+	if (!th->want)
+		return emit_plain(th, proc);
+	if (th->want <= MSG_SMALL)
+		ret = EMIT_RESIDENT(struct msg_small, MSG_SMALL, th, proc);
 	else
-		ret = EMIT_RESIDENT(struct msg_large, MSG_LARGE - 1, c);
+		ret = EMIT_RESIDENT(struct msg_large, MSG_LARGE - 1, th, proc);
 	if (ret > 0 && may_fault)
-		ret = emit_faulting(c);
+		ret = emit_faulting(th, proc);
 	return ret;
 }
 
-static __always_inline void find_message(struct call *c, const struct args *a, __u64 cookie)
+static __always_inline void find_message(struct thread_state *th, __u64 msg, __u64 len)
 {
-	c->msg_kind = COOKIE_MSG(cookie);
-	c->msg = pick(a, COOKIE_MSG_ARG(cookie));
-	c->want = 0;
-	if (c->msg_kind == MSG_VALUE) {
-		c->want = 8;
-	} else if (c->msg_kind == MSG_CSTRING) {
-		c->want = WIRE_MSG_MAX;
-	} else if (c->msg_kind == MSG_COUNTED) {
-		__u64 len = pick(a, COOKIE_ARG1(cookie));
-
+	th->msg_kind = COOKIE_MSG(th->cookie);
+	th->msg = msg;
+	th->want = 0;
+	th->flags = 0;
+	if (th->msg_kind == MSG_VALUE) {
+		th->want = 8;
+	} else if (th->msg_kind == MSG_CSTRING) {
+		th->want = WIRE_MSG_MAX;
+	} else if (th->msg_kind == MSG_COUNTED) {
 		/* aclprofSetStampTraceMessage passes 32 bits: what is above them is garbage. */
-		c->want = (__u32)len > WIRE_MSG_MAX ? WIRE_MSG_MAX : (__u32)len;
+		th->want = (__u32)len > WIRE_MSG_MAX ? WIRE_MSG_MAX : (__u32)len;
 		if ((__u32)len > WIRE_MSG_MAX)
-			c->flags |= WIRE_F_CUT;
+			th->flags = WIRE_F_CUT;
 	}
 }
 
 /* The push depth after this call; see reconstruction of losses in wire.h (min_depth). */
-static __always_inline void step(struct call *c, __u64 cookie, int lost)
+static __always_inline void step(struct thread_state *th, int lost)
 {
-	struct thread_state *th = c->th;
-	__u32 depth;
+	__u32 depth = th->depth, effect = COOKIE_DEPTH(th->cookie);
 
-	if (!th)
-		return;
-	depth = th->depth;
-	if (COOKIE_DEPTH(cookie) == DEPTH_PUSH)
+	if (effect == DEPTH_PUSH)
 		depth++;
-	else if (COOKIE_DEPTH(cookie) == DEPTH_POP && depth)
+	else if (effect == DEPTH_POP && depth)
 		depth--;
 	th->depth = depth;
 	if (!lost || depth < th->min_depth)
 		th->min_depth = depth;
 }
 
+/* The state of the current thread with what both programs put there. */
+static __always_inline struct thread_state *thread_here(void *ctx)
+{
+	__u64 ids = current_ids();
+	struct thread_state *th = thread_get((__u32)ids);
+
+	if (!th)
+		return NULL;
+	th->ids = ids;
+	th->cookie = cookie_of(ctx);
+	th->func = COOKIE_FUNC(th->cookie);
+	return th;
+}
+
 SEC("uprobe")
 int entry(struct pt_regs *ctx)
 {
-	struct args a = { PT_REGS_PARM1(ctx), PT_REGS_PARM2(ctx), PT_REGS_PARM3(ctx) };
-	__u64 cookie = cookie_of(ctx);
-	struct call c = {};
-	__u32 func = COOKIE_FUNC(cookie);
+	struct proc_state *proc = traced(current_ids() >> 32);
+	__u32 func = COOKIE_FUNC(cookie_of(ctx));
+	struct func_count *count;
+	struct thread_state *th;
 	int ret;
 
-	c.pid_tgid = current_ids();
-	c.proc = traced(c.pid_tgid >> 32);
-	if (!c.proc)
+	if (!proc)
 		return 0;
-	c.count = bpf_map_lookup_elem(&counts, &func);
-	if (!c.count)
+	count = bpf_map_lookup_elem(&counts, &func);
+	if (!count)
 		return 0;
-	__sync_fetch_and_add(&c.count->calls, 1);
-	c.func = func;
-	c.th = thread_get((__u32)c.pid_tgid);
-	if (c.th) {
-		c.th->seq++;
-		c.th->out = pick(&a, COOKIE_OUT(cookie) ? COOKIE_OUT(cookie) : COOKIE_ARG0(cookie));
+	__sync_fetch_and_add(&count->calls, 1);
+	th = thread_here(ctx);
+	if (!th) {
+		if (emit_stateless(proc, current_ids(), cookie_of(ctx),
+				   arg(ctx, COOKIE_ARG0(cookie_of(ctx)))))
+			count_lost(proc, count, WIRE_CALL);
+		return 0;
 	}
-	c.arg0 = pick(&a, COOKIE_ARG0(cookie));
-	c.arg1 = pick(&a, COOKIE_ARG1(cookie));
-	find_message(&c, &a, cookie);
-	ret = emit_message(&c);
+	th->seq++;
+	th->arg0 = arg(ctx, COOKIE_ARG0(th->cookie));
+	th->arg1 = arg(ctx, COOKIE_ARG1(th->cookie));
+	th->out = COOKIE_OUT(th->cookie) ? arg(ctx, COOKIE_OUT(th->cookie)) : th->arg0;
+	find_message(th, arg(ctx, COOKIE_MSG_ARG(th->cookie)), arg(ctx, COOKIE_ARG1(th->cookie)));
+	ret = emit_message(th, proc);
 	if (ret)
-		count_lost(c.proc, c.count, WIRE_CALL);
-	step(&c, cookie, ret);
+		count_lost(proc, count, WIRE_CALL);
+	step(th, ret);
 	return 0;
 }
 
@@ -288,53 +293,87 @@ static __always_inline void undo_push(struct thread_state *th)
 		th->min_depth = th->depth;
 }
 
-SEC("uretprobe")
-int leave(struct pt_regs *ctx)
+/* What range_start stored, into arg1; the flags of the record. */
+static __always_inline __u16 read_id(struct thread_state *th)
 {
-	__u64 cookie = cookie_of(ctx);
-	__u64 pid_tgid = current_ids();
-	struct proc_state *proc = traced(pid_tgid >> 32);
-	__u32 func = COOKIE_FUNC(cookie);
-	struct thread_state *th;
-	__u64 ret = PT_REGS_RC(ctx);
-	__u32 id = 0;
-	__u16 flags = 0;
+	th->arg1 = 0;
+	if (!COOKIE_OUT(th->cookie))
+		return 0;
+	if (!th->out || bpf_probe_read_user(&th->arg1, sizeof(th->arg1), (void *)th->out))
+		return WIRE_F_NO_ID;
+	return 0;
+}
+
+/* A return in a thread whose state found no room. */
+static __always_inline int emit_stateless_return(struct proc_state *proc, __u64 cookie, __u64 ret)
+{
+	struct wire *w = bpf_ringbuf_reserve(&events, sizeof(*w), 0);
+
+	if (!w)
+		return -1;
+	fill(w, WIRE_RETURN, COOKIE_FUNC(cookie), current_ids(), proc, NULL);
+	w->arg0 = cookie & COOKIE_POINTER ? ret : (__u64)(__s64)(__s32)ret;
+	w->flags |= COOKIE_OUT(cookie) ? WIRE_F_NO_ID : 0;
+	bpf_ringbuf_submit(w, BPF_RB_NO_WAKEUP);
+	return 0;
+}
+
+static __always_inline int emit_return(struct thread_state *th, struct proc_state *proc)
+{
+	__u16 flags = read_id(th);
 	struct wire *w;
 
-	if (!proc)
-		return 0;
-	th = thread_get((__u32)pid_tgid);
-	if (!(cookie & COOKIE_POINTER))
-		ret = (__s64)(__s32)ret;
-	if (COOKIE_OUT(cookie)) {
-		if (!th || !th->out || bpf_probe_read_user(&id, sizeof(id), (void *)th->out))
-			flags = WIRE_F_NO_ID;
-	} else if (th && COOKIE_DEPTH(cookie) == DEPTH_PUSH && ret) {
+	if (COOKIE_DEPTH(th->cookie) == DEPTH_PUSH && th->arg0)
 		undo_push(th);
-	}
 	w = bpf_ringbuf_reserve(&events, sizeof(*w), 0);
-	if (!w) {
-		count_lost(proc, bpf_map_lookup_elem(&counts, &func), WIRE_RETURN);
-		return 0;
-	}
-	fill(w, WIRE_RETURN, func, pid_tgid, proc, th);
-	w->arg0 = ret;
-	w->arg1 = id;
+	if (!w)
+		return -1;
+	fill(w, WIRE_RETURN, th->func, th->ids, proc, th);
+	w->arg0 = th->arg0;
+	w->arg1 = th->arg1;
 	w->flags |= flags;
 	bpf_ringbuf_submit(w, BPF_RB_NO_WAKEUP);
 	return 0;
 }
 
-/* Is the loader in the middle of a change? The cookie is the way from the probe to _r_debug. */
-static __always_inline int loader_busy(struct pt_regs *ctx, __s64 delta)
+SEC("uretprobe")
+int leave(struct pt_regs *ctx)
 {
+	struct proc_state *proc = traced(current_ids() >> 32);
+	struct thread_state *th;
+	__u32 func;
+
+	if (!proc)
+		return 0;
+	th = thread_here(ctx);
+	if (th) {
+		/* The call is over: its argument's place takes the return value. */
+		th->arg0 = PT_REGS_RC(ctx);
+		if (!(th->cookie & COOKIE_POINTER))
+			th->arg0 = (__s64)(__s32)th->arg0;
+		if (!emit_return(th, proc))
+			return 0;
+	} else if (!emit_stateless_return(proc, cookie_of(ctx), PT_REGS_RC(ctx))) {
+		return 0;
+	}
+	func = COOKIE_FUNC(cookie_of(ctx));
+	count_lost(proc, bpf_map_lookup_elem(&counts, &func), WIRE_RETURN);
+	return 0;
+}
+
+/* What the loader is doing: r_state. The cookie is the way from the probe to _r_debug. */
+static __always_inline __u32 loader_state(struct pt_regs *ctx)
+{
+	__s64 delta = (__s64)cookie_of(ctx);
 	__u64 at = PT_REGS_IP(ctx) + delta + R_DEBUG_STATE;
 	__u32 state = R_DEBUG_CONSISTENT;
 
-	if (!delta || bpf_probe_read_user(&state, sizeof(state), (void *)at))
-		return 0;
-	return state != R_DEBUG_CONSISTENT;
+	if (delta)
+		bpf_probe_read_user(&state, sizeof(state), (void *)at);
+	return state;
 }
+
+struct task_struct;
 
 static __always_inline int may_stop(void)
 {
@@ -359,13 +398,13 @@ static __always_inline int hold(__u32 tgid, __u32 held)
 }
 
 /* User space looks at the mappings from time to time too, should there be no room. */
-static __always_inline void tell_loaded(__u64 pid_tgid, struct proc_state *proc)
+static __always_inline void tell_loaded(struct proc_state *proc)
 {
 	struct wire *w = bpf_ringbuf_reserve(&events, sizeof(*w), 0);
 
 	if (!w)
 		return;
-	fill(w, WIRE_LOADED, 0, pid_tgid, proc, NULL);
+	fill(w, WIRE_LOADED, 0, current_ids(), proc, NULL);
 	w->flags = 0;
 	bpf_ringbuf_submit(w, BPF_RB_FORCE_WAKEUP);
 }
@@ -377,31 +416,56 @@ static __always_inline void tell_loaded(__u64 pid_tgid, struct proc_state *proc)
 SEC("uprobe")
 int loaded(struct pt_regs *ctx)
 {
-	__u64 pid_tgid = current_ids();
-	__u32 tgid = pid_tgid >> 32;
+	__u32 tgid = current_ids() >> 32;
 	struct proc_state *proc = bpf_map_lookup_elem(&procs, &tgid);
 
-	if (!proc || loader_busy(ctx, (__s64)cookie_of(ctx)))
+	if (!proc || loader_state(ctx) != R_DEBUG_CONSISTENT)
 		return 0;
 	if (hold(tgid, STOP_SENT))
 		bpf_send_signal(SIGSTOP);
-	tell_loaded(pid_tgid, proc);
+	tell_loaded(proc);
 	return 0;
 }
 
 struct wait {
 	__u64 until;
+	__u64 sp; /* of the waiting thread: an address that can be read */
 	__u32 tgid;
 	__u32 state; /* in the end */
 };
 
 static long wait_step(__u32 i, struct wait *w)
 {
-	__u32 *stop = bpf_map_lookup_elem(&stops, &w->tgid);
+	__u32 *stop;
+	__u8 byte;
 
 	(void)i;
-	w->state = stop ? *stop : STOP_FREE;
+	/*
+	 * What is read does not matter: on the way there the kernel gives the CPU to others that want
+	 * it (__get_user_pages() calls cond_resched()), also where it is not preemptible.
+	 */
+	bpf_copy_from_user_task(&byte, sizeof(byte), (void *)w->sp, bpf_get_current_task_btf(), 0);
+	stop = bpf_map_lookup_elem(&stops, &w->tgid);
+	w->state = stop ? *stop : STOP_SETTLED;
 	return w->state != STOP_WAIT || !may_stop() || bpf_ktime_get_ns() > w->until;
+}
+
+static __always_inline void count_expired(void)
+{
+	__u32 zero = 0;
+	struct control *c = bpf_map_lookup_elem(&control, &zero);
+
+	if (c)
+		__sync_fetch_and_add(&c->expired, 1);
+}
+
+/* The probed library may be what is unmapped now: look again afterwards, before anything else. */
+static __always_inline void rearm(__u32 tgid)
+{
+	__u32 *stop = bpf_map_lookup_elem(&stops, &tgid);
+
+	if (stop && *stop == STOP_SETTLED)
+		*stop = STOP_ARMED;
 }
 
 /*
@@ -412,24 +476,27 @@ static long wait_step(__u32 i, struct wait *w)
 SEC("uprobe")
 int loaded_wait(struct pt_regs *ctx)
 {
-	__u64 pid_tgid = current_ids();
-	struct wait w = { .tgid = pid_tgid >> 32 };
+	struct wait w = { .sp = PT_REGS_SP(ctx), .tgid = current_ids() >> 32 };
 	struct proc_state *proc = bpf_map_lookup_elem(&procs, &w.tgid);
-	__u32 *stop;
+	__u32 *stop, state;
 
-	if (!proc || loader_busy(ctx, (__s64)cookie_of(ctx)))
+	if (!proc)
+		return 0;
+	state = loader_state(ctx);
+	if (state == R_DEBUG_DELETE)
+		rearm(w.tgid);
+	if (state != R_DEBUG_CONSISTENT)
 		return 0;
 	w.until = bpf_ktime_get_ns() + STOP_WAIT_NS;
 	if (!hold(w.tgid, STOP_WAIT)) {
-		tell_loaded(pid_tgid, proc);
+		tell_loaded(proc);
 		return 0;
 	}
-	tell_loaded(pid_tgid, proc);
+	tell_loaded(proc);
 	bpf_loop(1 << 23, wait_step, &w, 0);
-	if (w.state == STOP_FREE) {
-		bpf_map_delete_elem(&stops, &w.tgid);
-	} else if (w.state == STOP_WAIT) {
+	if (w.state == STOP_WAIT) {
 		stop = bpf_map_lookup_elem(&stops, &w.tgid);
+		count_expired();
 		if (!stop)
 			return 0;
 		*stop = may_signal && may_stop() ? STOP_SENT : STOP_ARMED;

@@ -78,19 +78,19 @@ int on_fork(struct bpf_raw_tracepoint_args *ctx)
 	__u64 pid_tgid = current_ids();
 	__u32 parent = pid_tgid >> 32, tgid = tgid_of(child), *stop;
 	struct proc_state *proc = bpf_map_lookup_elem(&procs, &parent);
-	struct proc_state state = {};
+	struct proc_state fresh = {};
 
 	if (!proc || !follow || tgid == parent || !tgid)
 		return 0; /* not traced, not wanted, a new thread, or in a namespace of its own */
 	/* The child's texts are unknown when this record is lost: its gap says so. */
 	if (emit_comm(WIRE_FORK, pid_tgid, proc, tgid, child, BPF_RB_FORCE_WAKEUP))
-		state.gap = 1u << 31; /* equal to no other, also when the PID is used again */
-	bpf_map_update_elem(&procs, &tgid, &state, BPF_ANY);
+		fresh.gap = 1u << 31; /* equal to no other, also when the PID is used again */
+	bpf_map_update_elem(&procs, &tgid, &fresh, BPF_ANY);
 	stop = bpf_map_lookup_elem(&stops, &parent);
 	if (stop) {
-		__u32 armed = STOP_ARMED;
+		__u32 state = *stop == STOP_SETTLED ? STOP_SETTLED : STOP_ARMED;
 
-		bpf_map_update_elem(&stops, &tgid, &armed, BPF_ANY);
+		bpf_map_update_elem(&stops, &tgid, &state, BPF_ANY);
 	}
 	return 0;
 }
@@ -104,13 +104,17 @@ __u64 own_root = 0;
 /* The address where the dynamic loader was mapped; 0 for a static program. */
 static __always_inline __u64 loader_base(struct task_struct *task)
 {
-	unsigned long auxv[2 * AUXV_PAIRS] = {};
 	struct mm_struct *mm = BPF_CORE_READ(task, mm);
+	unsigned long pair[2];
 
-	bpf_core_read(auxv, sizeof(auxv), &mm->saved_auxv);
-	for (int i = 0; i < AUXV_PAIRS; i++)
-		if (auxv[2 * i] == AT_BASE)
-			return auxv[2 * i + 1];
+	for (int i = 0; i < AUXV_PAIRS; i++) {
+		if (bpf_probe_read_kernel(pair, sizeof(pair),
+					  (char *)__builtin_preserve_access_index(&mm->saved_auxv) +
+						  i * sizeof(pair)))
+			break;
+		if (pair[0] == AT_BASE)
+			return pair[1];
+	}
 	return 0;
 }
 

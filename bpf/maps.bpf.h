@@ -1,5 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Every map, with who writes and who reads it. Both BPF objects share them. */
+/*
+ * Every map, with who writes and who reads it. Both BPF objects share them.
+ *
+ * A rule for the probes (events.bpf.c): at most 48 bytes of stack a function, which
+ * tests/live/test_bpf_stack.sh checks. Linux 6.13 and later can give a tracing program with more one
+ * stack per CPU for all its runs; these programs sleep and are preempted, so a run would find
+ * another's values there (seen on 6.18). What they need is in struct thread_state.
+ */
 #ifndef ACLTAP_MAPS_BPF_H
 #define ACLTAP_MAPS_BPF_H
 
@@ -27,6 +34,14 @@ struct {
 	__type(key, __u32);
 	__type(value, struct thread_state);
 } threads SEC(".maps");
+
+/* All zero: what a new thread begins with. Nobody writes. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct thread_state);
+} fresh_thread SEC(".maps");
 
 /* func -> counters. The programs add, user space reads. */
 struct {

@@ -21,7 +21,7 @@ enum probe_depth { DEPTH_KEEP, DEPTH_PUSH, DEPTH_POP };
 #define COOKIE(func, arg0, arg1, msg, msg_arg, out, depth)                                         \
 	((__u64)(func) | (__u64)(arg0) << 8 | (__u64)(arg1) << 12 | (__u64)(msg_arg) << 16 |       \
 	 (__u64)(out) << 20 | (__u64)(msg) << 24 | (__u64)(depth) << 26)
-#define COOKIE_FUNC(c) ((__u32)((c) & 0xff))
+#define COOKIE_FUNC(c) ((__u32)((c)&0xff))
 #define COOKIE_ARG0(c) ((__u32)((c) >> 8 & 0xf))
 #define COOKIE_ARG1(c) ((__u32)((c) >> 12 & 0xf))
 #define COOKIE_MSG_ARG(c) ((__u32)((c) >> 16 & 0xf))
@@ -34,7 +34,7 @@ enum probe_depth { DEPTH_KEEP, DEPTH_PUSH, DEPTH_POP };
 #define PROBE_FUNCS 64
 
 /* Threads and processes of which state is kept at the same time. */
-#define PROBE_MAX_THREADS 65536
+#define PROBE_MAX_THREADS 16384
 #define PROBE_MAX_PROCS 16384
 
 /* State of a traced process; key: tgid. Made by user space or at fork, removed at exit. */
@@ -44,19 +44,19 @@ struct proc_state {
 };
 
 /*
- * Launch mode: what may be done to a process when its mappings change; key: tgid. A process that
- * maps a probed library has no entry any more: it is never stopped again.
+ * What may be done to a process when its mappings change; key: tgid. A process that maps a probed
+ * library is not held again, until it unmaps something.
  */
 enum stop_state {
-	STOP_ARMED = 1, /* the next change stops it */
-	STOP_QUIET = 2, /* the next change, that of program start, only notifies; then armed */
-	STOP_SENT = 3,  /* SIGSTOP was sent: whoever sees this continues it */
-	STOP_WAIT = 4,  /* it waits inside the probe; user space answers ARMED or FREE */
-	STOP_FREE = 5,  /* never again: the probe removes the entry */
+	STOP_ARMED = 1,	  /* the next change stops it */
+	STOP_QUIET = 2,	  /* the next change, that of program start, only notifies; then armed */
+	STOP_SENT = 3,	  /* SIGSTOP was sent: whoever sees this continues it */
+	STOP_WAIT = 4,	  /* it waits inside the probe; user space answers ARMED or SETTLED */
+	STOP_SETTLED = 5, /* maps a probed library: changes only notify; armed by an unmapping */
 };
 
 /* How long a process waits inside the probe before it is stopped by a signal. */
-#define STOP_WAIT_NS 200000000ull
+#define STOP_WAIT_NS 500000000ull
 
 /* A program file that has been looked at; the value is an enum stop_state for its next start. */
 struct exe_key {
@@ -65,13 +65,27 @@ struct exe_key {
 	__u32 pad;
 };
 
-/* State of a thread that called a traced function; key: tid. Removed at thread exit. */
+/*
+ * State of a thread that called a traced function; key: tid. Removed at thread exit. It also holds
+ * what a program would keep on its stack (see maps.bpf.h).
+ */
 struct thread_state {
 	__u32 seq;
 	__u32 depth;
 	__u32 min_depth;
+	__u32 func;
+	__u64 ids; /* tgid << 32 | tid */
+	/* The call in flight. */
+	__u64 cookie;
+	__u64 out; /* where the range id will be stored, else its stamp */
+	__u64 arg0;
+	__u64 msg; /* address in the target */
+	__u32 arg1;
+	__u32 want; /* message bytes to read */
+	__u16 flags;
+	__u16 msg_kind;
 	__u32 pad;
-	__u64 out; /* of the call in flight: where the range id will be stored, else its stamp */
+	__u8 text[256]; /* a message whose page had to be brought in */
 };
 
 /* Counters of a function, one set per CPU; key: func. */
@@ -86,16 +100,19 @@ struct func_count {
 
 /* Switches that user space turns while the programs run; one array element, key 0. */
 struct control {
-	__u32 gate;     /* events are recorded */
+	__u32 gate;	/* events are recorded */
 	__u32 may_stop; /* processes may be stopped; the guardian clears it */
+	__u32 expired;  /* waits that nobody answered in time; the programs count */
+	__u32 pad;
 };
 
 /* Offset of r_state in struct r_debug (<link.h>), and its value when no change is under way. */
 #define R_DEBUG_STATE 24
 #define R_DEBUG_CONSISTENT 0
+#define R_DEBUG_DELETE 2
 
 _Static_assert(sizeof(struct proc_state) == 8, "map value layout");
-_Static_assert(sizeof(struct thread_state) == 24, "map value layout");
+_Static_assert(sizeof(struct thread_state) == 328, "map value layout");
 _Static_assert(sizeof(struct exe_key) == 16, "map key layout");
 _Static_assert(sizeof(struct func_count) == 24, "map value layout");
 

@@ -10,7 +10,6 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
-#include <sys/utsname.h>
 #include <unistd.h>
 
 #include "events.skel.h"
@@ -34,18 +33,6 @@ static void set_sleepable(struct bpf_program *prog)
 	bpf_program__set_flags(prog, bpf_program__flags(prog) | BPF_F_SLEEPABLE);
 }
 
-/*
- * Waiting inside a probe needs bpf_loop() (5.17), and a kernel that takes the CPU away from the
- * waiting thread when acltap or an RCU grace period wants it.
- */
-static bool can_wait(void)
-{
-	struct utsname u;
-
-	return !uname(&u) && strstr(u.version, "PREEMPT") && !strstr(u.version, "PREEMPT_RT") &&
-	       libbpf_probe_bpf_helper(BPF_PROG_TYPE_KPROBE, BPF_FUNC_loop, NULL) == 1;
-}
-
 /* In a container the programs have to count processes as acltap's /proc does. */
 static void own_namespace(__u64 *dev, __u64 *ino)
 {
@@ -58,36 +45,45 @@ static void own_namespace(__u64 *dev, __u64 *ino)
 	*ino = st.st_ino;
 }
 
-static int load_events(struct bpf *b, const struct bpf_config *cfg)
+static void configure(struct bpf *b, struct events_bpf *ev, const struct bpf_config *cfg)
 {
-	struct events_bpf *ev = events_bpf__open();
+	struct bpf_program *const progs[] = {ev->progs.entry, ev->progs.leave, ev->progs.loaded,
+					     ev->progs.loaded_wait};
 	__u64 ns_dev, ns_ino;
-	int err;
 
-	if (!ev)
-		return log_err(-errno, "cannot open the BPF object");
-	b->events = ev;
 	bpf_map__set_max_entries(ev->maps.events, cfg->ring_size);
-	ev->rodata->page_size = getpagesize();
-	ev->rodata->may_fault = cfg->may_fault && cfg->feat.sleepable;
-	if (ev->rodata->may_fault)
-		set_sleepable(ev->progs.entry);
 	own_namespace(&ns_dev, &ns_ino);
 	ev->rodata->ns_dev = ns_dev;
 	ev->rodata->ns_ino = ns_ino;
-	b->waits = cfg->hold && cfg->feat.sleepable && can_wait();
+	ev->rodata->page_size = getpagesize();
 	ev->rodata->may_signal = cfg->launch;
+	ev->rodata->may_fault = cfg->may_fault && cfg->feat.sleepable;
+	if (ev->rodata->may_fault)
+		set_sleepable(ev->progs.entry);
 	bpf_program__set_autoload(ev->progs.loaded, !b->waits);
 	bpf_program__set_autoload(ev->progs.loaded_wait, b->waits);
 	if (b->waits)
 		set_sleepable(ev->progs.loaded_wait);
-	if (b->multi) {
-		bpf_program__set_expected_attach_type(ev->progs.loaded_wait, ATTACH_UPROBE_MULTI);
-		bpf_program__set_expected_attach_type(ev->progs.entry, ATTACH_UPROBE_MULTI);
-		bpf_program__set_expected_attach_type(ev->progs.leave, ATTACH_UPROBE_MULTI);
-		bpf_program__set_expected_attach_type(ev->progs.loaded, ATTACH_UPROBE_MULTI);
-	}
+	for (size_t i = 0; b->multi && i < sizeof(progs) / sizeof(progs[0]); i++)
+		bpf_program__set_expected_attach_type(progs[i], ATTACH_UPROBE_MULTI);
+}
+
+static int load_events(struct bpf *b, const struct bpf_config *cfg)
+{
+	struct events_bpf *ev = events_bpf__open();
+	int err;
+
+	if (!ev)
+		return log_err(-errno, "cannot open the BPF object");
+	configure(b, ev, cfg);
 	err = events_bpf__load(ev);
+	if (err && b->waits) {
+		/* Waiting needs bpf_loop() (5.17) and bpf_copy_from_user_task() (5.18). */
+		events_bpf__destroy(ev);
+		b->waits = false;
+		return load_events(b, cfg);
+	}
+	b->events = ev;
 	if (err) {
 		log_err(err, "cannot load the BPF programs");
 		log_hint("'acltap check' says what is missing");
@@ -107,6 +103,7 @@ static int share_maps(struct follow_bpf *fo, struct events_bpf *ev)
 	err = err ?: share(fo->maps.events, ev->maps.events);
 	err = err ?: share(fo->maps.procs, ev->maps.procs);
 	err = err ?: share(fo->maps.threads, ev->maps.threads);
+	err = err ?: share(fo->maps.fresh_thread, ev->maps.fresh_thread);
 	err = err ?: share(fo->maps.counts, ev->maps.counts);
 	err = err ?: share(fo->maps.control, ev->maps.control);
 	err = err ?: share(fo->maps.stops, ev->maps.stops);
@@ -164,6 +161,7 @@ int bpf_load(const struct bpf_config *cfg, struct bpf **out)
 		return -ENOMEM;
 	libbpf_set_print(no_print);
 	b->multi = cfg->feat.uprobe_multi;
+	b->waits = cfg->hold && cfg->feat.sleepable;
 	err = load_events(b, cfg);
 	err = err ?: map_control(b);
 	if (err) {

@@ -38,6 +38,7 @@ struct procs {
 	struct proc *v;
 	size_t n, cap;
 	bool any_settled;
+	uint32_t expired; /* waits that nobody answered in time, as of the last look */
 	bool stamps_due; /* some settled process has not shown a stamp; see watch_stamps() */
 };
 
@@ -206,6 +207,10 @@ static void watch_stamps(struct procs *ps)
 	files_watch_stamps(ps->cfg.files, due || !ps->any_settled);
 }
 
+/*
+ * Where processes wait inside the probe only let_go() and the probe itself change the state of one:
+ * anything else would race with a process that loads and unloads meanwhile.
+ */
 static void settle(struct procs *ps, struct proc *p)
 {
 	uint32_t tgid = (uint32_t)p->pid;
@@ -213,7 +218,7 @@ static void settle(struct procs *ps, struct proc *p)
 	p->settled = true;
 	ps->any_settled = true;
 	watch_stamps(ps);
-	if (!held(ps, p->pid)) /* else let_go() removes it */
+	if (!ps->cfg.bpf->waits && !held(ps, p->pid))
 		bpf_map_delete_elem(ps->cfg.bpf->stops_fd, &tgid);
 }
 
@@ -221,7 +226,7 @@ static void settle(struct procs *ps, struct proc *p)
 static void unsettle(struct procs *ps, struct proc *p)
 {
 	p->settled = false;
-	if (ps->cfg.may_stop && !held(ps, p->pid))
+	if (!ps->cfg.bpf->waits && ps->cfg.may_stop && !held(ps, p->pid))
 		set_stop(ps, p->pid, STOP_ARMED, BPF_NOEXIST);
 }
 
@@ -385,23 +390,20 @@ static void let_go(struct procs *ps, pid_t pid, enum stop_state how)
 	bool settled = p && p->settled;
 	uint32_t tgid = (uint32_t)pid;
 
-	if (how == STOP_WAIT) {
+	if (how == STOP_WAIT)
 		how = held(ps, pid); /* looking took a while: it may be stopped by now */
-		if (!how)
-			log_warn("PID %d waited too long and went on: its first calls are not seen", pid);
-	}
 	if (how != STOP_SENT) {
-		set_stop(ps, pid, settled ? STOP_FREE : STOP_ARMED, BPF_EXIST);
+		set_stop(ps, pid, settled ? STOP_SETTLED : STOP_ARMED, BPF_EXIST);
 		/* The probe may have given up just now, its SIGSTOP on the way. */
 		if (p)
 			p->nudge_until = clock_mono_ns() + NUDGE_NS;
 		return;
 	}
-	if (!settled)
-		set_stop(ps, pid, STOP_ARMED, BPF_EXIST);
+	if (!settled || ps->cfg.bpf->waits)
+		set_stop(ps, pid, settled ? STOP_SETTLED : STOP_ARMED, BPF_EXIST);
 	kill(pid, SIGCONT);
 	watch_parents(ps, pid);
-	if (settled)
+	if (settled && !ps->cfg.bpf->waits)
 		bpf_map_delete_elem(ps->cfg.bpf->stops_fd, &tgid);
 }
 
@@ -416,6 +418,19 @@ static void tell_window(struct procs *ps, pid_t pid, uint64_t loaded_ns)
 	fact(ps, pid, FACT_UNPROBED, text, strlen(text));
 }
 
+/* Attached processes go on when nobody answers; launched ones are stopped by a signal then. */
+static void tell_expired(struct procs *ps, pid_t pid)
+{
+	uint32_t expired = __atomic_load_n(&ps->cfg.bpf->control->expired, __ATOMIC_RELAXED);
+
+	if (expired == ps->expired)
+		return;
+	ps->expired = expired;
+	if (!ps->cfg.launched)
+		log_warn("PID %d waited for its probes too long and went on: calls may not be seen",
+			 pid);
+}
+
 static void changed(struct procs *ps, pid_t pid, uint64_t loaded_ns)
 {
 	struct proc *p = find(ps, pid);
@@ -424,6 +439,7 @@ static void changed(struct procs *ps, pid_t pid, uint64_t loaded_ns)
 
 	if (p)
 		look(ps, p);
+	tell_expired(ps, pid);
 	if (how)
 		let_go(ps, pid, how);
 	else if (files_probed(ps->cfg.files) != before)

@@ -22,6 +22,7 @@ struct procs_config {
 	struct bpf *bpf;
 	struct files *files;
 	bool follow;
+	bool launched; /* a command of ours and its children */
 	bool may_stop; /* they may be held while their new files are probed */
 };
 

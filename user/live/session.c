@@ -105,6 +105,7 @@ static int make_parts(struct session *s)
 	struct files_config fc = { .plan = s->cfg.plan };
 	struct procs_config pc = { .bpf = s->bpf,
 				   .follow = s->cfg.follow,
+				   .launched = s->cfg.argv,
 				   .may_stop = !s->cfg.no_stop && (s->cfg.argv || s->bpf->waits) };
 	struct recorder_config rc = { .bpf = s->bpf,
 				      .ring = s->ring,
