@@ -160,7 +160,7 @@ static __noinline int emit_faulting(struct thread_state *th, struct proc_state *
  * Reads c->want bytes into a record of constant size (which bpf_ringbuf_reserve() insists on); the
  * three outcomes are: done, no room, or a fault to be handled without a record in hand.
  */
-#define EMIT_RESIDENT(type, room, c, proc)                                                              \
+#define EMIT_RESIDENT(type, room, c, proc)                                                         \
 	({                                                                                         \
 		type *r_ = bpf_ringbuf_reserve(&events, sizeof(type), 0);                          \
 		__u64 n_ = at_most((c)->want, room);                                               \
@@ -181,7 +181,7 @@ static __noinline int emit_faulting(struct thread_state *th, struct proc_state *
 			if (ret_) {                                                                \
 				bpf_ringbuf_discard(r_, BPF_RB_NO_WAKEUP);                         \
 			} else {                                                                   \
-				fill_call(&r_->w, c, proc, n_, flags_);                                  \
+				fill_call(&r_->w, c, proc, n_, flags_);                            \
 				bpf_ringbuf_submit(r_, BPF_RB_NO_WAKEUP);                          \
 			}                                                                          \
 		}                                                                                  \
@@ -441,8 +441,8 @@ static long wait_step(__u32 i, struct wait *w)
 
 	(void)i;
 	/*
-	 * What is read does not matter: on the way there the kernel gives the CPU to others that want
-	 * it (__get_user_pages() calls cond_resched()), also where it is not preemptible.
+	 * What is read does not matter: on the way there the kernel gives the CPU to others that
+	 * want it (__get_user_pages() calls cond_resched()), also where it is not preemptible.
 	 */
 	bpf_copy_from_user_task(&byte, sizeof(byte), (void *)w->sp, bpf_get_current_task_btf(), 0);
 	stop = bpf_map_lookup_elem(&stops, &w->tgid);
@@ -476,7 +476,7 @@ static __always_inline void rearm(__u32 tgid)
 SEC("uprobe")
 int loaded_wait(struct pt_regs *ctx)
 {
-	struct wait w = { .sp = PT_REGS_SP(ctx), .tgid = current_ids() >> 32 };
+	struct wait w = {.sp = PT_REGS_SP(ctx), .tgid = current_ids() >> 32};
 	struct proc_state *proc = bpf_map_lookup_elem(&procs, &w.tgid);
 	__u32 *stop, state;
 

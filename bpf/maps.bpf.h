@@ -3,8 +3,8 @@
  * Every map, with who writes and who reads it. Both BPF objects share them.
  *
  * A rule for the probes (events.bpf.c): at most 48 bytes of stack a function, which
- * tests/live/test_bpf_stack.sh checks. Linux 6.13 and later can give a tracing program with more one
- * stack per CPU for all its runs; these programs sleep and are preempted, so a run would find
+ * tests/live/test_bpf_stack.sh checks. Linux 6.13 and later can give a tracing program with more
+ * one stack per CPU for all its runs; these programs sleep and are preempted, so a run would find
  * another's values there (seen on 6.18). What they need is in struct thread_state.
  */
 #ifndef ACLTAP_MAPS_BPF_H

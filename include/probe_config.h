@@ -102,7 +102,7 @@ struct func_count {
 struct control {
 	__u32 gate;	/* events are recorded */
 	__u32 may_stop; /* processes may be stopped; the guardian clears it */
-	__u32 expired;  /* waits that nobody answered in time; the programs count */
+	__u32 expired;	/* waits that nobody answered in time; the programs count */
 	__u32 pad;
 };
 

@@ -16,42 +16,42 @@
 
 enum wire_kind {
 	/* Written by the kernel side. */
-	WIRE_CALL = 1,   /* a traced function was entered */
+	WIRE_CALL = 1,	 /* a traced function was entered */
 	WIRE_RETURN = 2, /* it returned: arg0 = return value, arg1 = range id (range_start only) */
-	WIRE_FORK = 3,   /* tgid/tid made process arg0; message = comm of the child */
-	WIRE_EXEC = 4,   /* tgid replaced its program; message = the new comm */
-	WIRE_EXIT = 5,   /* thread tid ended; WIRE_F_LAST when the whole process did */
+	WIRE_FORK = 3,	 /* tgid/tid made process arg0; message = comm of the child */
+	WIRE_EXEC = 4,	 /* tgid replaced its program; message = the new comm */
+	WIRE_EXIT = 5,	 /* thread tid ended; WIRE_F_LAST when the whole process did */
 	WIRE_LOADED = 6, /* the dynamic loader changed the mappings of tgid */
 
 	/* Written by user space. */
-	WIRE_CLOCK = 16,     /* time_ns = monotonic, arg0 = realtime ns, message = __u64 boottime ns */
+	WIRE_CLOCK = 16, /* time_ns = monotonic, arg0 = realtime ns, message = __u64 boottime ns */
 	WIRE_WATERMARK = 17, /* every record older than time_ns has been written before this one */
-	WIRE_LOSS = 18,      /* arg1 calls of func were lost between arg0 and time_ns */
+	WIRE_LOSS = 18,	     /* arg1 calls of func were lost between arg0 and time_ns */
 	WIRE_COUNT = 19,     /* totals of func at the end: message = struct wire_count */
-	WIRE_FACT = 20,      /* a text about process tgid (0: the capture); arg1 = enum wire_fact */
+	WIRE_FACT = 20,	     /* a text about process tgid (0: the capture); arg1 = enum wire_fact */
 };
 
 enum wire_flag {
 	WIRE_F_UNREADABLE = 1 << 0, /* the message could not be read, or not up to its end */
-	WIRE_F_CUT = 1 << 1,        /* the message was longer than WIRE_MSG_MAX */
+	WIRE_F_CUT = 1 << 1,	    /* the message was longer than WIRE_MSG_MAX */
 	WIRE_F_NO_STATE = 1 << 2,   /* no room for the thread's state: depth and seq are unknown */
-	WIRE_F_NO_ID = 1 << 3,      /* WIRE_RETURN of range_start: the range id could not be read */
-	WIRE_F_LAST = 1 << 4,       /* WIRE_EXIT: the last thread of the process */
+	WIRE_F_NO_ID = 1 << 3,	    /* WIRE_RETURN of range_start: the range id could not be read */
+	WIRE_F_LAST = 1 << 4,	    /* WIRE_EXIT: the last thread of the process */
 	WIRE_F_RETURNS = 1 << 5,    /* WIRE_LOSS: return records were lost, not calls */
 };
 
 /* Keys of WIRE_FACT. With tgid 0 they describe the capture. */
 enum wire_fact {
-	FACT_NAME = 1,        /* program name (comm) */
+	FACT_NAME = 1,	      /* program name (comm) */
 	FACT_CMDLINE = 2,     /* arguments, separated by NUL */
-	FACT_EXE = 3,         /* path of the executable as the process sees it */
-	FACT_NSPID = 4,       /* decimal pid inside the process's own pid namespace */
-	FACT_RANK = 5,        /* decimal rank from the environment */
+	FACT_EXE = 3,	      /* path of the executable as the process sees it */
+	FACT_NSPID = 4,	      /* decimal pid inside the process's own pid namespace */
+	FACT_RANK = 5,	      /* decimal rank from the environment */
 	FACT_THREAD_NAME = 6, /* comm of thread tid */
-	FACT_USER = 7,        /* decimal uid */
+	FACT_USER = 7,	      /* decimal uid */
 	FACT_PROBED = 8,      /* a probed file: "path: function+offset ..." */
 	FACT_UNPROBED = 9,    /* what cannot be probed there, and why */
-	FACT_HOST = 10,       /* host name */
+	FACT_HOST = 10,	      /* host name */
 	FACT_COMMAND = 11,    /* acltap's own command line, separated by NUL */
 	FACT_VERSION = 12,    /* acltap's version */
 	FACT_OPTION = 13,     /* "name=value" of an option that changes the meaning */
@@ -62,26 +62,26 @@ enum wire_fact {
  * record in a capture block begins at the next multiple of 8.
  */
 struct wire {
-	__u64 time_ns;   /* CLOCK_MONOTONIC, taken after the record was reserved */
-	__u32 tgid;      /* process */
-	__u32 tid;       /* thread */
-	__u16 len;       /* this record with its message, in bytes */
-	__u8 kind;       /* enum wire_kind */
-	__u8 func;       /* row number in entrypoints.def, where it applies */
-	__u32 seq;       /* number of the thread's call, from 1, lost ones counted; 0 = unknown */
-	__u32 gap;       /* records of this process lost so far */
-	__u16 depth;     /* push depth of the thread before this call; 65535: that or more */
+	__u64 time_ns;	 /* CLOCK_MONOTONIC, taken after the record was reserved */
+	__u32 tgid;	 /* process */
+	__u32 tid;	 /* thread */
+	__u16 len;	 /* this record with its message, in bytes */
+	__u8 kind;	 /* enum wire_kind */
+	__u8 func;	 /* row number in entrypoints.def, where it applies */
+	__u32 seq;	 /* number of the thread's call, from 1, lost ones counted; 0 = unknown */
+	__u32 gap;	 /* records of this process lost so far */
+	__u16 depth;	 /* push depth of the thread before this call; 65535: that or more */
 	__u16 min_depth; /* lowest depth since the thread's last delivered call, before this call */
-	__u64 arg0;      /* stamp, range id, category or return value, as the table row says */
-	__u32 arg1;      /* message length as passed, category, payload type or range id */
-	__u16 flags;     /* enum wire_flag */
-	__u16 msg_len;   /* message bytes that follow */
+	__u64 arg0;	 /* stamp, range id, category or return value, as the table row says */
+	__u32 arg1;	 /* message length as passed, category, payload type or range id */
+	__u16 flags;	 /* enum wire_flag */
+	__u16 msg_len;	 /* message bytes that follow */
 };
 
 /* Message of WIRE_COUNT: calls == delivered records + lost. */
 struct wire_count {
-	__u64 calls;        /* entry probes hit in traced processes while the gate was open */
-	__u64 lost;         /* calls whose entry record found no room */
+	__u64 calls;	    /* entry probes hit in traced processes while the gate was open */
+	__u64 lost;	    /* calls whose entry record found no room */
 	__u64 lost_returns; /* return records that found no room */
 };
 

@@ -139,7 +139,8 @@ static void truncated_captures_are_exported(void **state)
 
 	record(state, false);
 	assert_ok(summary_new(&s));
-	assert_ok(export_capture(tmpdir_path(state, "x.acltap"), NULL, NULL, s, &ended, NULL, NULL));
+	assert_ok(
+		export_capture(tmpdir_path(state, "x.acltap"), NULL, NULL, s, &ended, NULL, NULL));
 	assert_int_equal(ended, CAPREAD_TRUNCATED);
 	out = open_memstream(&text, &sz);
 	summary_print(s, out);

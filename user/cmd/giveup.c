@@ -19,7 +19,8 @@ static void give_up(int signal)
 
 void giveup_arm(int status, bool launched)
 {
-	static const int signals[] = {SIGTERM, SIGHUP, SIGINT}; /* the last only when not launched */
+	static const int signals[] = {SIGTERM, SIGHUP,
+				      SIGINT}; /* the last only when not launched */
 	struct sigaction old, sa = {.sa_handler = give_up};
 	sigset_t set;
 

@@ -24,15 +24,15 @@ struct list_opts {
 
 #define O(field) offsetof(struct list_opts, field)
 
-static const struct opt_word probe_sites[] = { { "auto", 0 }, { "entry", 1 }, { NULL, 0 } };
+static const struct opt_word probe_sites[] = {{"auto", 0}, {"entry", 1}, {NULL, 0}};
 
 static const struct opt options[] = {
-	{ "pid", 'p', OPT_PIDS, O(pids), "PID", "what these processes map", NULL, NULL },
-	{ "probe-site", 0, OPT_WORD, O(probe_site), "WHERE", "auto (default) or entry", probe_sites,
-	  NULL },
-	{ "lifecycle", 0, OPT_FLAG, O(lifecycle), NULL, "probe create and destroy too", NULL, NULL },
-	{ "returns", 0, OPT_FLAG, O(returns), NULL, "probe return values too", NULL, NULL },
-	{ "all", 0, OPT_FLAG, O(all), NULL, "count functions that make no event too", NULL, NULL },
+	{"pid", 'p', OPT_PIDS, O(pids), "PID", "what these processes map", NULL, NULL},
+	{"probe-site", 0, OPT_WORD, O(probe_site), "WHERE", "auto (default) or entry", probe_sites,
+	 NULL},
+	{"lifecycle", 0, OPT_FLAG, O(lifecycle), NULL, "probe create and destroy too", NULL, NULL},
+	{"returns", 0, OPT_FLAG, O(returns), NULL, "probe return values too", NULL, NULL},
+	{"all", 0, OPT_FLAG, O(all), NULL, "count functions that make no event too", NULL, NULL},
 };
 
 /* One look at files: the plan of each goes into text. */
@@ -110,8 +110,8 @@ static int list_file(struct lister *l, const char *path)
 static int list_process(void *ctx, pid_t pid)
 {
 	struct lister *all = ctx;
-	_str_ struct str plans = { 0 };
-	struct lister l = { .plan = all->plan, .scan = all->scan, .text = &plans, .pid = pid };
+	_str_ struct str plans = {0};
+	struct lister l = {.plan = all->plan, .scan = all->scan, .text = &plans, .pid = pid};
 	char cmdline[256], safe[256];
 	ssize_t n;
 	uid_t uid = 0;
@@ -134,14 +134,14 @@ static int list_process(void *ctx, pid_t pid)
 
 static int list(const struct list_opts *o, char **files, int n_files)
 {
-	_str_ struct str text = { 0 };
+	_str_ struct str text = {0};
 	_free_ struct elf_scan *scan = malloc(sizeof(*scan));
-	struct lister l = { .plan = { .all = o->all,
-				      .lifecycle = o->lifecycle,
-				      .returns = o->returns,
-				      .force_entry = o->probe_site == 1 },
-			    .scan = scan,
-			    .text = &text };
+	struct lister l = {.plan = {.all = o->all,
+				    .lifecycle = o->lifecycle,
+				    .returns = o->returns,
+				    .force_entry = o->probe_site == 1},
+			   .scan = scan,
+			   .text = &text};
 	int err = scan ? 0 : -ENOMEM;
 
 	for (size_t i = 0; i < o->pids.n && !err; i++)
@@ -161,7 +161,7 @@ static int list(const struct list_opts *o, char **files, int n_files)
 
 static int run_list(int argc, char **argv)
 {
-	struct list_opts o = { 0 };
+	struct list_opts o = {0};
 	struct opt_result res;
 	int status = cmd_parse(&cmd_list, argc, argv, &o, &res);
 

@@ -19,8 +19,8 @@ struct output {
 };
 
 struct outputs {
-	char *dir;         /* the output directory, NULL = none */
-	char *capture;     /* path of the capture; NULL for export without .acltap */
+	char *dir;	   /* the output directory, NULL = none */
+	char *capture;	   /* path of the capture; NULL for export without .acltap */
 	bool keep_capture; /* the user asked for it, or it lies in the directory */
 	struct output *v;
 	size_t n;

@@ -10,13 +10,13 @@
 #define RETURN_OF(op) ((op) == OP_CREATE ? COOKIE_POINTER : 0)
 
 #define ENTRY(id, sym, py, o, a0, a1, m, marg, outp, u)                                            \
-	[id] = { .func = id,                                                                       \
-		 .symbol = sym,                                                                    \
-		 .python = py,                                                                     \
-		 .op = OP_##o,                                                                     \
-		 .use = USE_##u,                                                                   \
-		 .cookie = COOKIE(id, a0, a1, MSG_##m, marg, outp, DEPTH_OF(OP_##o)) |                 \
-			   RETURN_OF(OP_##o) },
+	[id] = {.func = id,                                                                        \
+		.symbol = sym,                                                                     \
+		.python = py,                                                                      \
+		.op = OP_##o,                                                                      \
+		.use = USE_##u,                                                                    \
+		.cookie = COOKIE(id, a0, a1, MSG_##m, marg, outp, DEPTH_OF(OP_##o)) |              \
+			  RETURN_OF(OP_##o)},
 
 static const struct entry table[] = {
 #include "entrypoints.def"

@@ -36,8 +36,8 @@ const char *span_kind_name(enum span_kind kind)
 const char *span_status_name(enum span_status st)
 {
 	static const char *const names[] = {
-		[SPAN_COMPLETE] = "complete",	  [SPAN_UNFINISHED] = "unfinished",
-		[SPAN_OPEN] = "open",		  [SPAN_SUPERSEDED] = "superseded",
+		[SPAN_COMPLETE] = "complete",	[SPAN_UNFINISHED] = "unfinished",
+		[SPAN_OPEN] = "open",		[SPAN_SUPERSEDED] = "superseded",
 		[SPAN_UNCERTAIN] = "uncertain",
 	};
 

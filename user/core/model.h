@@ -15,76 +15,76 @@ enum span_kind { SPAN_MARKER, SPAN_PUSH_POP, SPAN_START_END, SPAN_MARKER_EX };
 
 /* Meaning of each: shared words of all outputs. A mark is always complete or uncertain. */
 enum span_status {
-	SPAN_COMPLETE,   /* begin and end are known and proven */
+	SPAN_COMPLETE,	 /* begin and end are known and proven */
 	SPAN_UNFINISHED, /* its thread, process or program ended first; end_ns is that time */
-	SPAN_OPEN,       /* still open when tracing ended; no end */
+	SPAN_OPEN,	 /* still open when tracing ended; no end */
 	SPAN_SUPERSEDED, /* start/end: a second start on the open id; end_ns is that start */
-	SPAN_UNCERTAIN,  /* records were lost that it depends on; no end unless a mark */
+	SPAN_UNCERTAIN,	 /* records were lost that it depends on; no end unless a mark */
 };
 
 struct payload {
-	int32_t type;     /* as passed by the program */
-	uint8_t len;      /* readable bytes, 0 to 8; 0 = never set */
+	int32_t type;	  /* as passed by the program */
+	uint8_t len;	  /* readable bytes, 0 to 8; 0 = never set */
 	uint8_t bytes[8]; /* as in the program's memory */
 };
 
 /* A mark (start_ns == end_ns) or a range. */
 struct span {
-	uint64_t id;     /* running number in order of opening, from 1; unique in a trace */
+	uint64_t id;	 /* running number in order of opening, from 1; unique in a trace */
 	uint64_t parent; /* id of the enclosing push/pop span of the start thread, 0 = none */
 	uint64_t start_ns;
 	uint64_t end_ns; /* only with has_end */
 	uint32_t pid;
 	uint32_t start_tid;
 	uint32_t end_tid; /* the thread of the end call; start_tid where there was none */
-	uint32_t depth;   /* enclosing push/pop ranges of the start thread, 0 = outermost */
-	uint32_t seq;     /* sequence number of the opening record in its thread */
+	uint32_t depth;	  /* enclosing push/pop ranges of the start thread, 0 = outermost */
+	uint32_t seq;	  /* sequence number of the opening record in its thread */
 	uint32_t category;
 	struct payload payload;
-	int32_t ret; /* of the opening call, only with has_ret */
-	const char *name;       /* message bytes as passed, not terminated, any bytes but NUL */
-	const char *domain;     /* NULL for stamp events, else "default" or the domain's name */
+	int32_t ret;	    /* of the opening call, only with has_ret */
+	const char *name;   /* message bytes as passed, not terminated, any bytes but NUL */
+	const char *domain; /* NULL for stamp events, else "default" or the domain's name */
 	uint16_t name_len;
-	uint8_t kind;   /* enum span_kind */
+	uint8_t kind;	/* enum span_kind */
 	uint8_t status; /* enum span_status */
 	bool has_end;
 	bool has_ret;
 	bool unreadable; /* the message could not be read (whole): name is what was got */
-	bool cut;        /* the message was longer than WIRE_MSG_MAX */
+	bool cut;	 /* the message was longer than WIRE_MSG_MAX */
 };
 
 /* What is not an event, as counts. */
 enum tally_kind {
-	TALLY_CALL,       /* calls of func seen by the kernel side; ret unused */
-	TALLY_ORPHAN,     /* ends without a begin */
-	TALLY_FAILED,     /* calls that returned ret != 0 */
-	TALLY_UNREADABLE, /* messages that could not be read */
-	TALLY_CUT,        /* messages longer than WIRE_MSG_MAX */
-	TALLY_LOSS,       /* calls of func lost between from_ns and to_ns */
+	TALLY_CALL,	   /* calls of func seen by the kernel side; ret unused */
+	TALLY_ORPHAN,	   /* ends without a begin */
+	TALLY_FAILED,	   /* calls that returned ret != 0 */
+	TALLY_UNREADABLE,  /* messages that could not be read */
+	TALLY_CUT,	   /* messages longer than WIRE_MSG_MAX */
+	TALLY_LOSS,	   /* calls of func lost between from_ns and to_ns */
 	TALLY_LOST_RETURN, /* return records of func lost between from_ns and to_ns */
-	TALLY_LOST_START, /* ends whose begin was lost */
-	TALLY_LIMIT,      /* calls that went beyond a limit of the reconstruction */
-	TALLY_NULL_STAMP, /* create_stamp calls that returned NULL; per process */
-	TALLY_LATE,       /* records that came later than their watermark: an error of acltap */
-	TALLY_BAD,        /* records that could not be decoded */
-	TALLY_MISMATCH,   /* calls of func neither delivered nor counted as lost (or too many) */
+	TALLY_LOST_START,  /* ends whose begin was lost */
+	TALLY_LIMIT,	   /* calls that went beyond a limit of the reconstruction */
+	TALLY_NULL_STAMP,  /* create_stamp calls that returned NULL; per process */
+	TALLY_LATE,	   /* records that came later than their watermark: an error of acltap */
+	TALLY_BAD,	   /* records that could not be decoded */
+	TALLY_MISMATCH,	   /* calls of func neither delivered nor counted as lost (or too many) */
 };
 
 struct tally {
 	enum tally_kind kind;
-	uint8_t func;   /* row of the table, where it applies */
-	uint32_t pid;   /* process, 0 = all */
-	int32_t ret;    /* TALLY_FAILED */
-	uint64_t count; /* never 0 */
+	uint8_t func;		 /* row of the table, where it applies */
+	uint32_t pid;		 /* process, 0 = all */
+	int32_t ret;		 /* TALLY_FAILED */
+	uint64_t count;		 /* never 0 */
 	uint64_t from_ns, to_ns; /* TALLY_LOSS and TALLY_LOST_RETURN; else 0 */
 };
 
 /* What is known about a process; texts are never NULL, "" = unknown. */
 struct process {
-	uint32_t pid;   /* in acltap's pid namespace */
+	uint32_t pid;	/* in acltap's pid namespace */
 	uint32_t nspid; /* in the process's own, 0 = unknown */
-	uint32_t ppid;  /* the traced parent that forked it, 0 = none */
-	int32_t rank;   /* -1 = none */
+	uint32_t ppid;	/* the traced parent that forked it, 0 = none */
+	int32_t rank;	/* -1 = none */
 	const char *name;
 	const char *cmdline; /* arguments joined by blanks */
 	const char *exe;
@@ -104,8 +104,8 @@ struct clock_triple {
 
 /* Facts about the whole trace. In sink begin() the last_* part is not known yet (all 0). */
 struct trace_meta {
-	const char *host;    /* "" = unknown */
-	const char *version; /* acltap's version that recorded */
+	const char *host;	   /* "" = unknown */
+	const char *version;	   /* acltap's version that recorded */
 	struct clock_triple first; /* epoch = monotonic + (first.real_ns - first.mono_ns) */
 	struct clock_triple last;
 	bool complete; /* the capture has its footer */
@@ -121,8 +121,8 @@ struct trace_meta {
 /* The name as it is shown, terminated; bytes after a NUL are left out. Returns its length. */
 unsigned int span_shown_name(const struct span *sp, char buf[SPAN_NAME_MAX]);
 
-const char *span_kind_name(enum span_kind kind);     /* marker, push/pop, start/end, marker_ex */
-const char *span_status_name(enum span_status st);   /* complete, unfinished, ... */
-const char *tally_kind_name(enum tally_kind kind);   /* call, orphan, failed, ... */
+const char *span_kind_name(enum span_kind kind);   /* marker, push/pop, start/end, marker_ex */
+const char *span_status_name(enum span_status st); /* complete, unfinished, ... */
+const char *tally_kind_name(enum tally_kind kind); /* call, orphan, failed, ... */
 
 #endif

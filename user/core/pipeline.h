@@ -18,19 +18,20 @@
 struct consumer {
 	void *ctx;
 	int (*begin)(void *ctx, const struct trace_meta *meta); /* once, before all others */
-	int (*process)(void *ctx, const struct process *p);     /* first sight, and each change */
-	int (*thread)(void *ctx, const struct label *l);        /* name of a thread */
-	int (*category)(void *ctx, const struct label *l);      /* name of a category */
+	int (*process)(void *ctx, const struct process *p);	/* first sight, and each change */
+	int (*thread)(void *ctx, const struct label *l);	/* name of a thread */
+	int (*category)(void *ctx, const struct label *l);	/* name of a category */
 	int (*span)(void *ctx, const struct span *sp);
-	int (*tally)(void *ctx, const struct tally *t); /* losses as they appear, the rest at the end */
-	int (*end)(void *ctx, const struct trace_meta *meta);   /* once, after all others */
+	int (*tally)(void *ctx,
+		     const struct tally *t); /* losses as they appear, the rest at the end */
+	int (*end)(void *ctx, const struct trace_meta *meta); /* once, after all others */
 };
 
 struct pipeline;
 
 struct pipeline_config {
 	bool lifecycle; /* create_stamp resets the stamp it returns */
-	bool returns;   /* failed calls with a non-NULL stamp are dropped */
+	bool returns;	/* failed calls with a non-NULL stamp are dropped */
 };
 
 /* Returns 0 and *out, or -ENOMEM. The consumer is copied. */

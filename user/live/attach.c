@@ -16,7 +16,7 @@
 #define MULTI_MAX 256
 
 struct link {
-	int fd;               /* multi */
+	int fd; /* multi */
 	struct bpf_link *perf;
 	enum attach_group group;
 };
@@ -65,10 +65,10 @@ static struct bpf_program *program(const struct attach *a, enum attach_prog prog
 {
 	struct events_bpf *ev = a->bpf->events;
 
-	return prog == ATTACH_ENTRY ? ev->progs.entry :
-	       prog == ATTACH_LEAVE ? ev->progs.leave :
-	       a->bpf->waits        ? ev->progs.loaded_wait :
-				      ev->progs.loaded;
+	return prog == ATTACH_ENTRY   ? ev->progs.entry
+	       : prog == ATTACH_LEAVE ? ev->progs.leave
+	       : a->bpf->waits	      ? ev->progs.loaded_wait
+				      : ev->progs.loaded;
 }
 
 struct job {
@@ -85,7 +85,7 @@ struct job {
 static int link_multi(const struct job *j, size_t from, size_t n)
 {
 	uint64_t offsets[MULTI_MAX], cookies[MULTI_MAX];
-	struct link l = { .group = j->group };
+	struct link l = {.group = j->group};
 	int err;
 
 	for (size_t i = 0; i < n; i++) {
@@ -106,7 +106,7 @@ static int link_perf(const struct job *j, size_t i)
 {
 	LIBBPF_OPTS(bpf_uprobe_opts, opts, .retprobe = j->prog == ATTACH_LEAVE,
 		    .bpf_cookie = j->p[i].cookie);
-	struct link l = { .fd = -1, .group = j->group };
+	struct link l = {.fd = -1, .group = j->group};
 	int err;
 
 	l.perf = bpf_program__attach_uprobe_opts(program(j->a, j->prog), -1, j->path,
@@ -139,11 +139,11 @@ static int attach_range(const struct job *j, size_t from, size_t n)
 }
 
 int attach_points(struct attach *a, enum attach_prog prog, enum attach_group group, int fd,
-		  const struct attach_point *p, size_t n,
-		  void (*bad)(void *ctx, size_t i, int err), void *ctx)
+		  const struct attach_point *p, size_t n, void (*bad)(void *ctx, size_t i, int err),
+		  void *ctx)
 {
 	char path[32];
-	struct job j = { a, prog, group, path, p, bad, ctx };
+	struct job j = {a, prog, group, path, p, bad, ctx};
 	int done = 0;
 
 	if (!n)
@@ -256,7 +256,7 @@ static void start_remover(int p[2])
 
 void attach_free(struct attach *a)
 {
-	int p[2] = { -1, -1 };
+	int p[2] = {-1, -1};
 
 	if (!a)
 		return;

@@ -30,8 +30,8 @@ int attach_new(const struct bpf *b, struct attach **out);
  * -errno) and the others are attached all the same. Returns how many were attached, or -ENOMEM.
  */
 int attach_points(struct attach *a, enum attach_prog prog, enum attach_group group, int fd,
-		  const struct attach_point *p, size_t n,
-		  void (*bad)(void *ctx, size_t i, int err), void *ctx);
+		  const struct attach_point *p, size_t n, void (*bad)(void *ctx, size_t i, int err),
+		  void *ctx);
 
 /* Removes the links of a group. Does not wait: a thread does, and it takes over the links. */
 void attach_drop(struct attach *a, enum attach_group group);

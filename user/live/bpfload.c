@@ -197,7 +197,7 @@ void bpf_gate(struct bpf *b, bool open)
 
 int bpf_trace_process(struct bpf *b, uint32_t tgid)
 {
-	struct proc_state state = { 0 };
+	struct proc_state state = {0};
 	int err = bpf_map_update_elem(b->procs_fd, &tgid, &state, BPF_NOEXIST);
 
 	return err && errno != EEXIST ? -errno : 0;

@@ -12,18 +12,18 @@
 struct bpf_config {
 	struct features feat;
 	uint64_t ring_size; /* bytes; a power of two, at least a page */
-	bool follow;        /* children are traced as well */
-	bool launch;        /* processes may be stopped by a signal when their mappings change */
-	bool hold;          /* they may wait inside the loader's probe */
-	bool may_fault;     /* pages of messages may be brought in */
+	bool follow;	    /* children are traced as well */
+	bool launch;	    /* processes may be stopped by a signal when their mappings change */
+	bool hold;	    /* they may wait inside the loader's probe */
+	bool may_fault;	    /* pages of messages may be brought in */
 };
 
 struct bpf {
 	struct events_bpf *events;
 	struct follow_bpf *follow; /* NULL where the kernel has no BTF */
 	struct control *control;   /* shared with the programs, and with a guardian after fork */
-	bool multi;                /* programs are for uprobe_multi links */
-	bool waits;                /* a process waits inside the loader's probe, see loaded_wait */
+	bool multi;		   /* programs are for uprobe_multi links */
+	bool waits;		   /* a process waits inside the loader's probe, see loaded_wait */
 	int ring_fd, procs_fd, threads_fd, counts_fd, stops_fd, known_exes_fd;
 };
 
@@ -34,7 +34,7 @@ void bpf_unload(struct bpf *b); /* NULL is fine */
 /* Opens or closes the gate: calls are recorded only while it is open. */
 void bpf_gate(struct bpf *b, bool open);
 
-int bpf_trace_process(struct bpf *b, uint32_t tgid);   /* -ENOSPC: too many processes */
+int bpf_trace_process(struct bpf *b, uint32_t tgid); /* -ENOSPC: too many processes */
 void bpf_untrace_process(struct bpf *b, uint32_t tgid);
 
 /* Sums the counters of a function over all CPUs. */

@@ -84,7 +84,7 @@ static struct file *add(struct files *f, const struct stat *st)
 		f->cap = cap;
 	}
 	x = &f->v[f->n++];
-	*x = (struct file){ .dev = st->st_dev, .ino = st->st_ino, .ctime = st->st_ctim, .fd = -1 };
+	*x = (struct file){.dev = st->st_dev, .ino = st->st_ino, .ctime = st->st_ctim, .fd = -1};
 	return x;
 }
 
@@ -103,7 +103,8 @@ static void refused(void *ctx, size_t i, int err)
 
 	log_error_text(err, why);
 	log_warn("cannot probe %s in '%s': %s", entry_name(p->func), r->path, why);
-	str_printf(r->about, "%s\t%s refused by the kernel: %s\n", r->path, entry_name(p->func), why);
+	str_printf(r->about, "%s\t%s refused by the kernel: %s\n", r->path, entry_name(p->func),
+		   why);
 }
 
 static int attach_probes(struct files *f, int fd, enum attach_prog prog, const struct probe *p,
@@ -112,7 +113,7 @@ static int attach_probes(struct files *f, int fd, enum attach_prog prog, const s
 	struct attach_point points[PLAN_MAX];
 
 	for (size_t i = 0; i < n; i++)
-		points[i] = (struct attach_point){ p[i].offset, p[i].cookie };
+		points[i] = (struct attach_point){p[i].offset, p[i].cookie};
 	r->probes = p;
 	return attach_points(f->cfg.attach, prog, GROUP_KEEP, fd, points, n, refused, r);
 }
@@ -155,7 +156,7 @@ static void split_stamp(const struct files *f, struct plan *plan, struct file *x
 		const struct probe *p = &plan->leave[i];
 
 		if (entry_get(p->func)->use == USE_STAMP && !f->cfg.plan.lifecycle) {
-			x->stamp = (struct attach_point){ p->offset, p->cookie };
+			x->stamp = (struct attach_point){p->offset, p->cookie};
 			x->has_stamp = true;
 		} else {
 			plan->leave[kept++] = *p;
@@ -168,17 +169,18 @@ static int attach_functions(struct files *f, struct file *x, int fd, const struc
 			    const char *path, struct str *about)
 {
 	struct plan plan;
-	struct refusals r = { NULL, about, path };
+	struct refusals r = {NULL, about, path};
 	int leave, entry;
 
 	plan_make(&f->cfg.plan, scan, fd, &plan);
 	plan_describe(&plan, scan, path, about);
 	split_stamp(f, &plan, x);
 	attach_stamp(f, x, fd);
-	/* Returns first: a start whose return is not seen would be lost, the reverse is harmless. */
+	/* Returns first: a start whose return is not seen would be lost, the reverse is harmless.
+	 */
 	leave = attach_probes(f, fd, ATTACH_LEAVE, plan.leave, plan.n_leave, &r);
-	entry = leave < 0 ? leave :
-			    attach_probes(f, fd, ATTACH_ENTRY, plan.entry, plan.n_entry, &r);
+	entry = leave < 0 ? leave
+			  : attach_probes(f, fd, ATTACH_ENTRY, plan.entry, plan.n_entry, &r);
 	if (entry < 0)
 		return entry;
 	x->state = entry ? FILE_PROBED : FILE_FAILED;
@@ -199,20 +201,21 @@ static void loader_refused(void *ctx, size_t i, int err)
 
 static int attach_loader(struct files *f, int fd, const struct elf_scan *scan, const char *path)
 {
-	struct attach_point p = { scan->dl_debug_state, (uint64_t)scan->r_debug_delta };
+	struct attach_point p = {scan->dl_debug_state, (uint64_t)scan->r_debug_delta};
 	char name[256];
 	int n;
 
 	strncpy(name, path, sizeof(name) - 1);
 	name[sizeof(name) - 1] = '\0';
-	n = attach_points(f->cfg.attach, ATTACH_LOADED, GROUP_KEEP, fd, &p, 1, loader_refused, name);
+	n = attach_points(f->cfg.attach, ATTACH_LOADED, GROUP_KEEP, fd, &p, 1, loader_refused,
+			  name);
 	return n < 0 ? n : 0;
 }
 
 static int look_new(struct files *f, struct file *x, int fd, const char *path)
 {
 	struct elf_scan *scan = malloc(sizeof(*scan));
-	_str_ struct str about = { 0 };
+	_str_ struct str about = {0};
 	int err = scan ? elfsym_scan(fd, scan) : -ENOMEM;
 
 	if (!err && scan->n_found)

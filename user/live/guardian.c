@@ -79,8 +79,8 @@ static void drop_stdio(void)
 
 static void guard(const struct bpf *b, int pipe)
 {
-	struct timespec round = { .tv_nsec = ROUND_NS };
-	int keep[] = { pipe, b->stops_fd, b->procs_fd };
+	struct timespec round = {.tv_nsec = ROUND_NS};
+	int keep[] = {pipe, b->stops_fd, b->procs_fd};
 	char c = 0;
 	sigset_t all;
 

@@ -71,7 +71,7 @@ static char **split(char *text, size_t len)
 
 void prelook_root(struct files *files, pid_t pid)
 {
-	struct root r = { files, pid };
+	struct root r = {files, pid};
 	_free_ char *text = NULL;
 	_free_ char **env = NULL;
 	size_t len;

@@ -24,11 +24,11 @@
 
 struct proc {
 	pid_t pid;
-	uint64_t start_time; /* tells a re-used PID */
-	bool settled;        /* maps a probed file */
-	bool stamped;        /* has shown a stamp that is not NULL */
-	bool failed;         /* maps one that cannot be probed: told once */
-	bool told;           /* that some of what it maps has no effective probes */
+	uint64_t start_time;  /* tells a re-used PID */
+	bool settled;	      /* maps a probed file */
+	bool stamped;	      /* has shown a stamp that is not NULL */
+	bool failed;	      /* maps one that cannot be probed: told once */
+	bool told;	      /* that some of what it maps has no effective probes */
 	uint64_t nudge_until; /* CLOCK_MONOTONIC: a child was stopped; it may stop itself over it */
 };
 
@@ -39,7 +39,7 @@ struct procs {
 	size_t n, cap;
 	bool any_settled;
 	uint32_t expired; /* waits that nobody answered in time, as of the last look */
-	bool stamps_due; /* some settled process has not shown a stamp; see watch_stamps() */
+	bool stamps_due;  /* some settled process has not shown a stamp; see watch_stamps() */
 };
 
 int procs_new(const struct procs_config *cfg, struct procs **out)
@@ -92,7 +92,7 @@ static struct proc *add(struct procs *ps, pid_t pid)
 		ps->cap = cap;
 	}
 	p = &ps->v[ps->n++];
-	*p = (struct proc){ .pid = pid };
+	*p = (struct proc){.pid = pid};
 	proc_start_time(pid, &p->start_time);
 	return p;
 }
@@ -158,7 +158,8 @@ static bool verify(struct look *l, const struct proc_file *pf)
 		return true;
 	if (!l->p->told) {
 		l->p->told = true;
-		log_warn("PID %d: %zu of %zu functions of '%s' cannot be seen: its code is mapped %s",
+		log_warn("PID %d: %zu of %zu functions of '%s' cannot be seen: its code is mapped "
+			 "%s",
 			 l->p->pid, n, all, pf->path, why);
 		fact(l->ps, l->p->pid, FACT_UNPROBED, pf->path, strlen(pf->path));
 	}
@@ -171,7 +172,8 @@ static int look_at(void *ctx, const struct proc_file *pf)
 	int state;
 
 	if (pf->fd < 0) {
-		log_verbose("PID %d: cannot open '%s': %s", l->p->pid, pf->path, strerror(-pf->err));
+		log_verbose("PID %d: cannot open '%s': %s", l->p->pid, pf->path,
+			    strerror(-pf->err));
 		return 0;
 	}
 	state = files_look(l->ps->cfg.files, pf->fd, pf->path);
@@ -257,7 +259,7 @@ void procs_call(struct procs *ps, const struct wire *w)
 /* Looks at what the process maps now and probes what is new. */
 static int look(struct procs *ps, struct proc *p)
 {
-	struct look l = { .ps = ps, .p = p };
+	struct look l = {.ps = ps, .p = p};
 	int err = proc_scan_maps(p->pid, look_at, &l);
 
 	if (l.probed && !p->settled)
@@ -276,7 +278,7 @@ static int look(struct procs *ps, struct proc *p)
 void procs_know_exe(struct procs *ps, int exe_fd, enum stop_state state)
 {
 	struct stat st;
-	struct exe_key key = { 0 };
+	struct exe_key key = {0};
 	uint32_t value = state;
 
 	if (fstat(exe_fd, &st))

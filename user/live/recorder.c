@@ -70,7 +70,7 @@ int recorder_clock(struct recorder *r)
 {
 	/* The monotonic reading in the middle: half the width of the three is the error. */
 	uint64_t boot = clock_ns(CLOCK_BOOTTIME);
-	struct wire w = { .kind = WIRE_CLOCK, .time_ns = clock_mono_ns() };
+	struct wire w = {.kind = WIRE_CLOCK, .time_ns = clock_mono_ns()};
 
 	w.arg0 = clock_ns(CLOCK_REALTIME);
 	r->last_clock = w.time_ns;
@@ -80,7 +80,7 @@ int recorder_clock(struct recorder *r)
 int recorder_fact(struct recorder *r, uint32_t tgid, uint32_t tid, enum wire_fact fact,
 		  const void *text, size_t len)
 {
-	struct wire w = { .kind = WIRE_FACT, .time_ns = clock_mono_ns(), .tgid = tgid, .tid = tid };
+	struct wire w = {.kind = WIRE_FACT, .time_ns = clock_mono_ns(), .tgid = tgid, .tid = tid};
 
 	w.arg1 = fact;
 	return put(r, w, text, len);
@@ -167,7 +167,7 @@ static int put_loss(struct recorder *r, unsigned int func, uint64_t count, uint6
 	int err = 0;
 
 	while (count && !err) {
-		struct wire w = { .kind = WIRE_LOSS, .func = (uint8_t)func, .time_ns = to };
+		struct wire w = {.kind = WIRE_LOSS, .func = (uint8_t)func, .time_ns = to};
 
 		w.arg0 = from;
 		w.arg1 = count > UINT32_MAX ? UINT32_MAX : (uint32_t)count;
@@ -186,8 +186,9 @@ static int look_at(struct recorder *r, unsigned int func, uint64_t now)
 	if (err)
 		return err;
 	err = put_loss(r, func, n.lost - seen->lost, r->last_loss, now, 0);
-	err = err ?: put_loss(r, func, n.lost_returns - seen->lost_returns, r->last_loss, now,
-			      WIRE_F_RETURNS);
+	err = err
+		      ?: put_loss(r, func, n.lost_returns - seen->lost_returns, r->last_loss, now,
+				  WIRE_F_RETURNS);
 	r->stats.lost += n.lost - seen->lost;
 	*seen = n;
 	return err;
@@ -233,7 +234,7 @@ static uint64_t missing(const struct recorder *r, unsigned int func)
 /* Calls that passed the gate may still be on their way to the ring. */
 static int settle(struct recorder *r)
 {
-	struct timespec ms = { .tv_nsec = MS };
+	struct timespec ms = {.tv_nsec = MS};
 	uint64_t left = 1;
 
 	for (int i = 0; i < SETTLE_ROUNDS && left; i++) {
@@ -259,8 +260,8 @@ static int put_totals(struct recorder *r)
 	for (size_t f = 0; f < entry_count() && !err; f++) {
 		const struct func_count *n = &r->seen[f];
 		uint64_t late = missing(r, f);
-		struct wire_count total = { n->calls, n->lost + late, n->lost_returns };
-		struct wire w = { .kind = WIRE_COUNT, .func = (uint8_t)f, .time_ns = now };
+		struct wire_count total = {n->calls, n->lost + late, n->lost_returns};
+		struct wire w = {.kind = WIRE_COUNT, .func = (uint8_t)f, .time_ns = now};
 
 		r->stats.lost += late;
 		err = put_loss(r, f, late, r->last_loss, now, 0);

@@ -18,11 +18,11 @@
 
 /* Plain sums while recording, for the progress line; exact results come from the capture. */
 struct recorder_stats {
-	uint64_t calls;       /* call records received */
-	uint64_t lost;        /* calls lost, as of the last look */
+	uint64_t calls; /* call records received */
+	uint64_t lost;	/* calls lost, as of the last look */
 	uint64_t marks;
 	uint64_t ranges;      /* ends seen */
-	int64_t open;         /* begins minus ends: an estimate */
+	int64_t open;	      /* begins minus ends: an estimate */
 	uint64_t null_stamps; /* create_stamp calls that returned NULL */
 };
 
@@ -34,7 +34,8 @@ struct recorder_config {
 	/* WIRE_FORK, _EXEC, _EXIT and _LOADED, in order of arrival. */
 	void (*life)(void *ctx, const struct wire *w, const char *msg);
 	void (*call)(void *ctx, const struct wire *w); /* WIRE_CALL and WIRE_RETURN */
-	/* Gets every record that the capture would get, for live views; may be NULL. 0 or -errno. */
+	/* Gets every record that the capture would get, for live views; may be NULL. 0 or -errno.
+	 */
 	int (*tap)(void *ctx, const void *rec, size_t sz);
 	void *tap_ctx;
 };

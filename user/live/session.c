@@ -48,10 +48,10 @@ struct session {
 	struct launch launch;
 	enum session_state state;
 	enum session_end end;
-	int signal;      /* that stopped tracing, 0 = none */
+	int signal; /* that stopped tracing, 0 = none */
 	int exec_err;
 	bool cmd_ended;
-	int cmd_status;  /* of waitpid() */
+	int cmd_status; /* of waitpid() */
 	uint64_t opened, checked, status_at, status_calls;
 	int epoll, timer, signals;
 	sigset_t old_mask; /* what the command inherits */
@@ -81,11 +81,11 @@ static int tell(const struct session *s, int err)
 
 static int load(struct session *s)
 {
-	struct bpf_config cfg = { .ring_size = s->cfg.ring_size,
-				  .follow = s->cfg.follow,
-				  .launch = s->cfg.argv && !s->cfg.no_stop,
-				  .hold = !s->cfg.no_stop,
-				  .may_fault = true };
+	struct bpf_config cfg = {.ring_size = s->cfg.ring_size,
+				 .follow = s->cfg.follow,
+				 .launch = s->cfg.argv && !s->cfg.no_stop,
+				 .hold = !s->cfg.no_stop,
+				 .may_fault = true};
 	int err;
 
 	features_probe_one(&cfg.feat, FEATURE_UPROBE_MULTI);
@@ -102,19 +102,19 @@ static int load(struct session *s)
 
 static int make_parts(struct session *s)
 {
-	struct files_config fc = { .plan = s->cfg.plan };
-	struct procs_config pc = { .bpf = s->bpf,
-				   .follow = s->cfg.follow,
-				   .launched = s->cfg.argv,
-				   .may_stop = !s->cfg.no_stop && (s->cfg.argv || s->bpf->waits) };
-	struct recorder_config rc = { .bpf = s->bpf,
-				      .ring = s->ring,
-				      .capture = s->cfg.capture,
-				      .tap = s->cfg.tap,
-				      .tap_ctx = s->cfg.tap_ctx,
-				      .ctx = s,
-				      .life = on_life,
-				      .call = on_call };
+	struct files_config fc = {.plan = s->cfg.plan};
+	struct procs_config pc = {.bpf = s->bpf,
+				  .follow = s->cfg.follow,
+				  .launched = s->cfg.argv,
+				  .may_stop = !s->cfg.no_stop && (s->cfg.argv || s->bpf->waits)};
+	struct recorder_config rc = {.bpf = s->bpf,
+				     .ring = s->ring,
+				     .capture = s->cfg.capture,
+				     .tap = s->cfg.tap,
+				     .tap_ctx = s->cfg.tap_ctx,
+				     .ctx = s,
+				     .life = on_life,
+				     .call = on_call};
 	int err = attach_new(s->bpf, &s->attach);
 
 	fc.attach = s->attach;
@@ -187,7 +187,7 @@ static int open_targets(struct session *s)
 
 static int add_fd(struct session *s, int fd)
 {
-	struct epoll_event ev = { .events = EPOLLIN, .data.fd = fd };
+	struct epoll_event ev = {.events = EPOLLIN, .data.fd = fd};
 
 	return epoll_ctl(s->epoll, EPOLL_CTL_ADD, fd, &ev) ? -errno : 0;
 }
@@ -212,7 +212,7 @@ static void wanted_signals(const struct session *s, sigset_t *set)
 
 static int open_loop(struct session *s)
 {
-	struct itimerspec tick = { .it_interval.tv_nsec = TICK_NS, .it_value.tv_nsec = TICK_NS };
+	struct itimerspec tick = {.it_interval.tv_nsec = TICK_NS, .it_value.tv_nsec = TICK_NS};
 	sigset_t set;
 	int err;
 
@@ -303,11 +303,9 @@ static void show_status(struct session *s, uint64_t now)
 	if (s->cfg.capture)
 		snprintf(capture, sizeof(capture), ", capture %s",
 			 unit_fmt_bytes(bytes, capwrite_bytes(s->cfg.capture)));
-	log_status("%s calls, %s/s, %s lost, %lld open%s",
-		   unit_fmt_count(calls, st.calls),
+	log_status("%s calls, %s/s, %s lost, %lld open%s", unit_fmt_count(calls, st.calls),
 		   unit_fmt_count(rate, (st.calls - s->status_calls) * 1000 / ms),
-		   unit_fmt_count(lost, st.lost), (long long)(st.open > 0 ? st.open : 0),
-		   capture);
+		   unit_fmt_count(lost, st.lost), (long long)(st.open > 0 ? st.open : 0), capture);
 	s->status_at = now;
 	s->status_calls = st.calls;
 }

@@ -18,19 +18,20 @@
 struct session_config {
 	const pid_t *pids; /* attach to these, or */
 	size_t n_pids;
-	char **argv; /* launch this (NULL-terminated), else NULL */
-	const char *exe; /* the file to execute */
+	char **argv;		 /* launch this (NULL-terminated), else NULL */
+	const char *exe;	 /* the file to execute */
 	const char *const *libs; /* further files to look in */
 	size_t n_libs;
 	struct plan_opts plan;
-	uint64_t ring_size;   /* bytes */
-	uint64_t duration_ns; /* 0 = until the end */
-	uint64_t delay_ns;    /* before the gate opens */
-	bool follow;          /* children too */
-	bool no_stop;         /* never stop a process to look at its libraries */
-	bool wait;            /* launch: wait for what is left of the children too */
+	uint64_t ring_size;	  /* bytes */
+	uint64_t duration_ns;	  /* 0 = until the end */
+	uint64_t delay_ns;	  /* before the gate opens */
+	bool follow;		  /* children too */
+	bool no_stop;		  /* never stop a process to look at its libraries */
+	bool wait;		  /* launch: wait for what is left of the children too */
 	struct capwrite *capture; /* NULL: nothing is kept */
-	/* Gets every record that the capture would get, for live views; may be NULL. 0 or -errno. */
+	/* Gets every record that the capture would get, for live views; may be NULL. 0 or -errno.
+	 */
 	int (*tap)(void *ctx, const void *rec, size_t sz);
 	void *tap_ctx;
 	bool no_status; /* no progress line */

@@ -65,7 +65,7 @@ struct opt_result {
 	bool dashes; /* "--" was given */
 	char **args; /* what is not an option, in order; argv itself, rearranged; NULL-terminated */
 	int n_args;
-	int n_before; /* OPT_MIXED: how many of them stood before "--" */
+	int n_before;	      /* OPT_MIXED: how many of them stood before "--" */
 	char error[OPT_TEXT]; /* after -EINVAL: what is wrong */
 	char hint[OPT_TEXT];  /* what to do about it, or "" */
 };
