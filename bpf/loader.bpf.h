@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The probe on the dynamic loader's notification: tells user space that a process maps something
+ * new, and holds the process there until user space has looked. Part of events.bpf.c.
+ */
+#ifndef ACLTAP_LOADER_BPF_H
+#define ACLTAP_LOADER_BPF_H
+
+/* What the loader is doing: r_state. The cookie is the way from the probe to _r_debug. */
+static __always_inline __u32 loader_state(struct pt_regs *ctx)
+{
+	__s64 delta = (__s64)cookie_of(ctx);
+	__u64 at = PT_REGS_IP(ctx) + delta + R_DEBUG_STATE;
+	__u32 state = R_DEBUG_CONSISTENT;
+
+	if (delta)
+		bpf_probe_read_user(&state, sizeof(state), (void *)at);
+	return state;
+}
+
+struct task_struct;
+
+static __always_inline int may_stop(void)
+{
+	__u32 zero = 0;
+	struct control *c = bpf_map_lookup_elem(&control, &zero);
+
+	return c && c->may_stop;
+}
+
+/* Should this process be held? Then its state becomes held. */
+static __always_inline int hold(__u32 tgid, __u32 held)
+{
+	__u32 *stop = bpf_map_lookup_elem(&stops, &tgid);
+
+	if (!stop || !may_stop())
+		return 0;
+	if (*stop == STOP_QUIET)
+		*stop = STOP_ARMED;
+	else if (*stop == STOP_ARMED)
+		*stop = held;
+	return *stop == held;
+}
+
+/* User space looks at the mappings from time to time too, should there be no room. */
+static __always_inline void tell_loaded(struct proc_state *proc)
+{
+	struct wire *w = bpf_ringbuf_reserve(&events, sizeof(*w), 0);
+
+	if (!w)
+		return;
+	fill(w, WIRE_LOADED, 0, current_ids(), proc, NULL);
+	w->flags = 0;
+	bpf_ringbuf_submit(w, BPF_RB_FORCE_WAKEUP);
+}
+
+/*
+ * The dynamic loader has mapped or unmapped something, and has not yet run any of its code. In
+ * launch mode the process is stopped here until user space has looked.
+ */
+SEC("uprobe")
+int loaded(struct pt_regs *ctx)
+{
+	__u32 tgid = current_ids() >> 32;
+	struct proc_state *proc = bpf_map_lookup_elem(&procs, &tgid);
+
+	if (!proc || loader_state(ctx) != R_DEBUG_CONSISTENT)
+		return 0;
+	if (hold(tgid, STOP_SENT))
+		bpf_send_signal(SIGSTOP);
+	tell_loaded(proc);
+	return 0;
+}
+
+struct wait {
+	__u64 until;
+	__u64 sp; /* of the waiting thread: an address that can be read */
+	__u32 tgid;
+	__u32 state; /* in the end */
+};
+
+static long wait_step(__u32 i, struct wait *w)
+{
+	__u32 *stop;
+	__u8 byte;
+
+	(void)i;
+	/*
+	 * What is read does not matter: on the way there the kernel gives the CPU to others that
+	 * want it (__get_user_pages() calls cond_resched()), also where it is not preemptible.
+	 */
+	bpf_copy_from_user_task(&byte, sizeof(byte), (void *)w->sp, bpf_get_current_task_btf(), 0);
+	stop = bpf_map_lookup_elem(&stops, &w->tgid);
+	w->state = stop ? *stop : STOP_SETTLED;
+	return w->state != STOP_WAIT || !may_stop() || bpf_ktime_get_ns() > w->until;
+}
+
+static __always_inline void count_expired(void)
+{
+	__u32 zero = 0;
+	struct control *c = bpf_map_lookup_elem(&control, &zero);
+
+	if (c)
+		__sync_fetch_and_add(&c->expired, 1);
+}
+
+/* The probed library may be what is unmapped now: look again afterwards, before anything else. */
+static __always_inline void rearm(__u32 tgid)
+{
+	__u32 *stop = bpf_map_lookup_elem(&stops, &tgid);
+
+	if (stop && *stop == STOP_SETTLED)
+		*stop = STOP_ARMED;
+}
+
+/*
+ * The same without a signal, which parents and other threads would notice: the thread waits here.
+ * Sleepable, so that the RCU grace periods that attaching needs go on meanwhile. When user space
+ * does not answer in time, a launched process is stopped by the signal, others go on.
+ */
+SEC("uprobe")
+int loaded_wait(struct pt_regs *ctx)
+{
+	struct wait w = {.sp = PT_REGS_SP(ctx), .tgid = current_ids() >> 32};
+	struct proc_state *proc = bpf_map_lookup_elem(&procs, &w.tgid);
+	__u32 *stop, state;
+
+	if (!proc)
+		return 0;
+	state = loader_state(ctx);
+	if (state == R_DEBUG_DELETE)
+		rearm(w.tgid);
+	if (state != R_DEBUG_CONSISTENT)
+		return 0;
+	w.until = bpf_ktime_get_ns() + STOP_WAIT_NS;
+	if (!hold(w.tgid, STOP_WAIT)) {
+		tell_loaded(proc);
+		return 0;
+	}
+	tell_loaded(proc);
+	bpf_loop(1 << 23, wait_step, &w, 0);
+	if (w.state == STOP_WAIT) {
+		stop = bpf_map_lookup_elem(&stops, &w.tgid);
+		count_expired();
+		if (!stop)
+			return 0;
+		*stop = may_signal && may_stop() ? STOP_SENT : STOP_ARMED;
+		if (*stop == STOP_SENT)
+			bpf_send_signal(SIGSTOP);
+	}
+	return 0;
+}
+
+#endif
