@@ -7,14 +7,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include "core/entry.h"
 #include "discover/proc.h"
+#include "live/facts.h"
 #include "live/guardian.h"
 #include "live/prelook.h"
+#include "live/stops.h"
 #include "util/cleanup.h"
 #include "util/clock.h"
 #include "util/log.h"
@@ -102,44 +102,6 @@ static void drop(struct procs *ps, struct proc *p)
 	*p = ps->v[--ps->n];
 }
 
-/* ---- facts ---- */
-
-static void fact(struct procs *ps, pid_t pid, enum wire_fact key, const char *text, size_t len)
-{
-	/* An error of writing sticks in the capture and ends the session at its next write. */
-	if (ps->rec && len)
-		recorder_fact(ps->rec, (uint32_t)pid, (uint32_t)pid, key, text, len);
-}
-
-static void number_fact(struct procs *ps, pid_t pid, enum wire_fact key, long v)
-{
-	char buf[24];
-
-	fact(ps, pid, key, buf, (size_t)snprintf(buf, sizeof(buf), "%ld", v));
-}
-
-static void write_facts(struct procs *ps, pid_t pid)
-{
-	char buf[4096];
-	ssize_t len;
-	uid_t uid;
-	pid_t nspid;
-	int rank;
-
-	len = proc_comm(pid, buf, sizeof(buf));
-	fact(ps, pid, FACT_NAME, buf, len > 0 ? (size_t)len : 0);
-	len = proc_cmdline(pid, buf, sizeof(buf));
-	fact(ps, pid, FACT_CMDLINE, buf, len > 0 ? (size_t)len : 0);
-	len = proc_exe(pid, buf, sizeof(buf));
-	fact(ps, pid, FACT_EXE, buf, len > 0 ? (size_t)len : 0);
-	if (!proc_nspid(pid, &nspid))
-		number_fact(ps, pid, FACT_NSPID, nspid);
-	if (!proc_rank(pid, &rank))
-		number_fact(ps, pid, FACT_RANK, rank);
-	if (!proc_uid(pid, &uid))
-		number_fact(ps, pid, FACT_USER, uid);
-}
-
 /* ---- looking at mappings ---- */
 
 struct look {
@@ -161,7 +123,7 @@ static bool verify(struct look *l, const struct proc_file *pf)
 		log_warn("PID %d: %zu of %zu functions of '%s' cannot be seen: its code is mapped "
 			 "%s",
 			 l->p->pid, n, all, pf->path, why);
-		fact(l->ps, l->p->pid, FACT_UNPROBED, pf->path, strlen(pf->path));
+		facts_put(l->ps->rec, l->p->pid, FACT_UNPROBED, pf->path, strlen(pf->path));
 	}
 	return n < all;
 }
@@ -182,23 +144,6 @@ static int look_at(void *ctx, const struct proc_file *pf)
 	return state == -ENOMEM ? state : 0;
 }
 
-/* How the process is held for us: STOP_SENT, STOP_WAIT, or 0 when it is not. */
-static enum stop_state held(struct procs *ps, pid_t pid)
-{
-	uint32_t tgid = (uint32_t)pid, state;
-
-	if (bpf_map_lookup_elem(ps->cfg.bpf->stops_fd, &tgid, &state))
-		return 0;
-	return state == STOP_SENT || state == STOP_WAIT ? state : 0;
-}
-
-static void set_stop(struct procs *ps, pid_t pid, enum stop_state state, uint64_t how)
-{
-	uint32_t tgid = (uint32_t)pid, value = state;
-
-	bpf_map_update_elem(ps->cfg.bpf->stops_fd, &tgid, &value, how);
-}
-
 static void watch_stamps(struct procs *ps)
 {
 	bool due = false;
@@ -215,21 +160,20 @@ static void watch_stamps(struct procs *ps)
  */
 static void settle(struct procs *ps, struct proc *p)
 {
-	uint32_t tgid = (uint32_t)p->pid;
 
 	p->settled = true;
 	ps->any_settled = true;
 	watch_stamps(ps);
-	if (!ps->cfg.bpf->waits && !held(ps, p->pid))
-		bpf_map_delete_elem(ps->cfg.bpf->stops_fd, &tgid);
+	if (!ps->cfg.bpf->waits && !stops_held(ps->cfg.bpf, p->pid))
+		stops_forget(ps->cfg.bpf, p->pid);
 }
 
 /* The last probed file was unmapped: the next one must not be missed. */
 static void unsettle(struct procs *ps, struct proc *p)
 {
 	p->settled = false;
-	if (!ps->cfg.bpf->waits && ps->cfg.may_stop && !held(ps, p->pid))
-		set_stop(ps, p->pid, STOP_ARMED, BPF_NOEXIST);
+	if (!ps->cfg.bpf->waits && ps->cfg.may_stop && !stops_held(ps->cfg.bpf, p->pid))
+		stops_set(ps->cfg.bpf, p->pid, STOP_ARMED, BPF_NOEXIST);
 }
 
 static bool shows_stamp(const struct wire *w)
@@ -273,19 +217,9 @@ static int look(struct procs *ps, struct proc *p)
 	return err;
 }
 
-/* ---- program files that need no stop at exec ---- */
-
 void procs_know_exe(struct procs *ps, int exe_fd, enum stop_state state)
 {
-	struct stat st;
-	struct exe_key key = {0};
-	uint32_t value = state;
-
-	if (fstat(exe_fd, &st))
-		return;
-	key.ino = st.st_ino;
-	key.dev = (uint32_t)(major(st.st_dev) << 20 | minor(st.st_dev));
-	bpf_map_update_elem(ps->cfg.bpf->known_exes_fd, &key, &value, BPF_ANY);
+	stops_know_exe(ps->cfg.bpf, exe_fd, state);
 }
 
 static void know_exe_of(struct procs *ps, pid_t pid, enum stop_state state)
@@ -306,7 +240,7 @@ static int trace(struct procs *ps, pid_t pid, struct proc **out)
 	if (err)
 		return log_err(err, "cannot trace PID %d", pid);
 	if (ps->cfg.may_stop)
-		set_stop(ps, pid, STOP_ARMED, BPF_ANY);
+		stops_set(ps->cfg.bpf, pid, STOP_ARMED, BPF_ANY);
 	*out = p;
 	return 0;
 }
@@ -324,7 +258,7 @@ static int attach_one(struct procs *ps, pid_t pid)
 		drop(ps, find(ps, pid));
 		return err;
 	}
-	write_facts(ps, pid);
+	facts_write(ps->rec, pid);
 	return 0;
 }
 
@@ -390,23 +324,23 @@ static void let_go(struct procs *ps, pid_t pid, enum stop_state how)
 {
 	struct proc *p = find(ps, pid);
 	bool settled = p && p->settled;
-	uint32_t tgid = (uint32_t)pid;
 
 	if (how == STOP_WAIT)
-		how = held(ps, pid); /* looking took a while: it may be stopped by now */
+		how = stops_held(ps->cfg.bpf,
+				 pid); /* looking took a while: it may be stopped by now */
 	if (how != STOP_SENT) {
-		set_stop(ps, pid, settled ? STOP_SETTLED : STOP_ARMED, BPF_EXIST);
+		stops_set(ps->cfg.bpf, pid, settled ? STOP_SETTLED : STOP_ARMED, BPF_EXIST);
 		/* The probe may have given up just now, its SIGSTOP on the way. */
 		if (p)
 			p->nudge_until = clock_mono_ns() + NUDGE_NS;
 		return;
 	}
 	if (!settled || ps->cfg.bpf->waits)
-		set_stop(ps, pid, settled ? STOP_SETTLED : STOP_ARMED, BPF_EXIST);
+		stops_set(ps->cfg.bpf, pid, settled ? STOP_SETTLED : STOP_ARMED, BPF_EXIST);
 	kill(pid, SIGCONT);
 	watch_parents(ps, pid);
 	if (settled && !ps->cfg.bpf->waits)
-		bpf_map_delete_elem(ps->cfg.bpf->stops_fd, &tgid);
+		stops_forget(ps->cfg.bpf, p->pid);
 }
 
 /* A library that came while its process ran on: what was called meanwhile was not seen. */
@@ -417,7 +351,7 @@ static void tell_window(struct procs *ps, pid_t pid, uint64_t loaded_ns)
 
 	log_info("PID %d loaded the library while it ran: calls in the first %s are not seen", pid,
 		 unit_fmt_duration(text, window));
-	fact(ps, pid, FACT_UNPROBED, text, strlen(text));
+	facts_put(ps->rec, pid, FACT_UNPROBED, text, strlen(text));
 }
 
 /* Attached processes go on when nobody answers; launched ones are stopped by a signal then. */
@@ -436,7 +370,7 @@ static void tell_expired(struct procs *ps, pid_t pid)
 static void changed(struct procs *ps, pid_t pid, uint64_t loaded_ns)
 {
 	struct proc *p = find(ps, pid);
-	enum stop_state how = held(ps, pid);
+	enum stop_state how = stops_held(ps->cfg.bpf, pid);
 	size_t before = files_probed(ps->cfg.files);
 
 	if (p)
@@ -459,13 +393,13 @@ static void forked(struct procs *ps, const struct wire *w)
 		p->settled = true; /* the mappings are copied */
 		watch_stamps(ps);
 	}
-	write_facts(ps, pid);
+	facts_write(ps->rec, pid);
 }
 
 static void executed(struct procs *ps, const struct wire *w)
 {
 	struct proc *p = find(ps, (pid_t)w->tgid);
-	enum stop_state how = held(ps, (pid_t)w->tgid);
+	enum stop_state how = stops_held(ps->cfg.bpf, (pid_t)w->tgid);
 
 	if (!p)
 		return;
@@ -478,7 +412,7 @@ static void executed(struct procs *ps, const struct wire *w)
 		know_exe_of(ps, p->pid, STOP_QUIET);
 		let_go(ps, p->pid, how);
 	}
-	write_facts(ps, p->pid);
+	facts_write(ps->rec, p->pid);
 }
 
 void procs_life(struct procs *ps, const struct wire *w, const char *msg)
@@ -536,13 +470,14 @@ void procs_continue_stopped(struct procs *ps)
 	while (!bpf_map_get_next_key(ps->cfg.bpf->stops_fd, prev, &next)) {
 		key = next;
 		prev = &key;
-		if (held(ps, (pid_t)key))
+		if (stops_held(ps->cfg.bpf, (pid_t)key))
 			changed(ps, (pid_t)key, 0);
 	}
 	for (size_t i = 0; i < ps->n; i++) {
 		struct proc *p = &ps->v[i];
 
-		if (p->nudge_until > now && proc_is_stopped(p->pid) && !held(ps, p->pid))
+		if (p->nudge_until > now && proc_is_stopped(p->pid) &&
+		    !stops_held(ps->cfg.bpf, p->pid))
 			kill(p->pid, SIGCONT);
 	}
 }
