@@ -155,7 +155,8 @@ int on_exec(struct bpf_raw_tracepoint_args *ctx)
 
 	if (!proc)
 		return 0;
-	bpf_map_delete_elem(&threads, &old_tid);
+	if (!ns_ino) /* as the initial namespace counts */
+		bpf_map_delete_elem(&threads, &old_tid);
 	bpf_map_delete_elem(&threads, &tgid);
 	emit_comm(WIRE_EXEC, pid_tgid, proc, 0, task, BPF_RB_FORCE_WAKEUP);
 	if (launch)
@@ -174,8 +175,10 @@ int on_exit(struct bpf_raw_tracepoint_args *ctx)
 	struct wire *w;
 	int last;
 
-	if (!proc)
+	if (!proc) { /* its last thread was faster, or it is not traced */
+		bpf_map_delete_elem(&threads, &tid);
 		return 0;
+	}
 	th = bpf_map_lookup_elem(&threads, &tid);
 	last = BPF_CORE_READ(task, signal, live.counter) == 0;
 	if (th || last) {

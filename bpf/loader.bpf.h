@@ -42,13 +42,24 @@ static __always_inline int hold(__u32 tgid, __u32 held)
 	return *stop == held;
 }
 
-/* User space looks at the mappings from time to time too, should there be no room. */
+static __always_inline void count_unseen(void)
+{
+	__u32 zero = 0;
+	struct control *c = bpf_map_lookup_elem(&control, &zero);
+
+	if (c)
+		__sync_fetch_and_add(&c->unseen, 1);
+}
+
+/* Without room user space is told by the counter to look at all processes. */
 static __always_inline void tell_loaded(struct proc_state *proc)
 {
 	struct wire *w = bpf_ringbuf_reserve(&events, sizeof(*w), 0);
 
-	if (!w)
+	if (!w) {
+		count_unseen();
 		return;
+	}
 	fill(w, WIRE_LOADED, 0, current_ids(), proc, NULL);
 	w->flags = 0;
 	bpf_ringbuf_submit(w, BPF_RB_FORCE_WAKEUP);

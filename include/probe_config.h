@@ -103,7 +103,7 @@ struct control {
 	__u32 gate;	/* events are recorded */
 	__u32 may_stop; /* processes may be stopped; the guardian clears it */
 	__u32 expired;	/* waits that nobody answered in time; the programs count */
-	__u32 pad;
+	__u32 unseen;	/* changes of mappings that found no room in the ring; the programs count */
 };
 
 /* Offset of r_state in struct r_debug (<link.h>), and its value when no change is under way. */

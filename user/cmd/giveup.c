@@ -1,32 +1,45 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "cmd/giveup.h"
 
+#include <errno.h>
 #include <signal.h>
 #include <stddef.h>
 #include <unistd.h>
 
-static volatile sig_atomic_t giveup_status;
+/* What the handler needs; set before it is installed. */
+static volatile sig_atomic_t giveup_status, giveup_left, giveup_pid;
 
 static void give_up(int signal)
 {
-	static const char text[] = "acltap: gave up; what was recorded is in the capture\n";
-	ssize_t ignored = write(STDERR_FILENO, text, sizeof(text) - 1);
+	static const char text[] = "acltap: gave up; what was not written yet is in the capture\n";
+	int saved = errno;
+	ssize_t ignored;
 
+	if (giveup_left > 0) { /* the first one: results are being written already */
+		giveup_left = 0;
+		if (giveup_pid > 0)
+			kill(giveup_pid, signal);
+		errno = saved;
+		return;
+	}
+	ignored = write(STDERR_FILENO, text, sizeof(text) - 1);
 	(void)ignored;
-	(void)signal;
 	_exit(giveup_status);
 }
 
-void giveup_arm(int status, bool launched)
+void giveup_arm(int status, pid_t command, bool signalled)
 {
-	static const int signals[] = {SIGTERM, SIGHUP,
-				      SIGINT}; /* the last only when not launched */
-	struct sigaction old, sa = {.sa_handler = give_up};
+	static const int signals[] = {SIGTERM, SIGHUP, SIGINT};
+	/* Ctrl-C is the command's */
+	size_t n = sizeof(signals) / sizeof(signals[0]) - (command > 0);
+	struct sigaction old, sa = {.sa_handler = give_up, .sa_flags = SA_RESTART};
 	sigset_t set;
 
 	giveup_status = status;
+	giveup_pid = command;
+	giveup_left = !signalled;
 	sigemptyset(&set);
-	for (size_t i = 0; i < sizeof(signals) / sizeof(signals[0]) - launched; i++) {
+	for (size_t i = 0; i < n; i++) {
 		if (sigaction(signals[i], NULL, &old) || old.sa_handler == SIG_IGN)
 			continue; /* nohup */
 		sigaction(signals[i], &sa, NULL);

@@ -7,12 +7,14 @@
 #define ACLTAP_CMD_GIVEUP_H
 
 #include <stdbool.h>
+#include <sys/types.h>
 
 /*
  * SIGTERM, SIGHUP and, unless a command was launched (whose Ctrl-C it is), SIGINT end the process
- * with that exit status. Unblocks them.
+ * with that exit status: at once when tracing was ended by a signal, else the second one; the first
+ * is then passed on to the command (0 = none). Unblocks them.
  */
-void giveup_arm(int status, bool launched);
+void giveup_arm(int status, pid_t command, bool signalled);
 
 /*
  * Writing to a closed pipe or beyond a size limit is an error to be reported, not a signal; and a

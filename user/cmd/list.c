@@ -63,6 +63,7 @@ static int list_mapped(void *ctx, const struct proc_file *pf)
 {
 	struct lister *l = ctx;
 	size_t before = l->files;
+	char safe[256];
 
 	if (pf->fd < 0) {
 		log_warn("PID %d: cannot open '%s': %s", l->pid, pf->path, strerror(-pf->err));
@@ -70,7 +71,8 @@ static int list_mapped(void *ctx, const struct proc_file *pf)
 	}
 	list_fd(l, pf->fd, pf->path);
 	if (l->files != before && pf->unprobeable)
-		str_printf(l->text, "%s\tcannot be probed in PID %d: mapped %s\n", pf->path, l->pid,
+		str_printf(l->text, "%s\tcannot be probed in PID %d: mapped %s\n",
+			   log_safe(pf->path, strlen(pf->path), safe, sizeof(safe)), l->pid,
 			   pf->unprobeable);
 	return 0;
 }

@@ -101,7 +101,8 @@ int targets_run(struct targets *t, int *cmd_status)
 		giveup_never(SIGQUIT);
 	}
 	err = session_run(t->session);
-	giveup_arm(targets_failed(t), t->argv);
+	giveup_arm(targets_failed(t), session_command(t->session),
+		   session_ended(t->session) == SESSION_SIGNAL);
 	*cmd_status = 0;
 	if (err && session_exec_error(t->session)) {
 		log_err(err, "cannot run '%s'", t->argv[0]);

@@ -11,6 +11,7 @@
 #include "discover/plt_names.h"
 #include "discover/site.h"
 #include "probe_config.h"
+#include "util/log.h"
 #include "util/str.h"
 
 static bool wants_entry(const struct plan_opts *o, const struct entry *e)
@@ -190,8 +191,10 @@ static void describe_func(struct str *text, const char *path, unsigned int func,
 void plan_describe(const struct plan *plan, const struct elf_scan *scan, const char *path,
 		   struct str *text)
 {
+	char safe[PATH_MAX];
 	size_t absent = 0;
 
+	path = log_safe(path, strlen(path), safe, sizeof(safe)); /* the target's text */
 	for (unsigned int i = 0; i < entry_count(); i++) {
 		if (scan->funcs[i].state == SYM_ABSENT)
 			absent++;

@@ -227,5 +227,6 @@ void features_probe(struct features *f)
 
 bool features_can_trace(const struct features *f)
 {
-	return f->bpf && f->ringbuf && f->uprobe && (f->uprobe_multi || f->perf_uprobe);
+	return f->bpf && f->ringbuf && f->uprobe && f->cookie &&
+	       (f->uprobe_multi || f->perf_uprobe);
 }

@@ -38,8 +38,10 @@ struct procs {
 	struct proc *v;
 	size_t n, cap;
 	bool any_settled;
-	uint32_t expired; /* waits that nobody answered in time, as of the last look */
-	bool stamps_due;  /* some settled process has not shown a stamp; see watch_stamps() */
+	uint64_t looked_ns; /* when all were looked at last, or tracing began */
+	uint32_t unseen;    /* changes that found no room in the ring, as of the last look */
+	uint32_t expired;   /* waits that nobody answered in time, as of the last look */
+	bool stamps_due;    /* some settled process has not shown a stamp; see watch_stamps() */
 };
 
 int procs_new(const struct procs_config *cfg, struct procs **out)
@@ -49,6 +51,7 @@ int procs_new(const struct procs_config *cfg, struct procs **out)
 	if (!ps)
 		return -ENOMEM;
 	ps->cfg = *cfg;
+	ps->looked_ns = clock_mono_ns();
 	*out = ps;
 	return 0;
 }
@@ -274,7 +277,15 @@ static int attach_descendant(void *ctx, pid_t pid)
 int procs_attach(struct procs *ps, pid_t pid)
 {
 	size_t before;
-	int err = attach_one(ps, pid);
+	pid_t tgid;
+	int err;
+
+	if (!proc_tgid(pid, &tgid) && tgid != pid) {
+		log_fail(-EINVAL, "cannot attach to %d: it is a thread of PID %d", pid, tgid);
+		log_hint("-p %d traces all threads of the process", tgid);
+		return -EINVAL;
+	}
+	err = attach_one(ps, pid);
 
 	if (err)
 		return log_err(err, "cannot attach to PID %d", pid);
@@ -315,12 +326,19 @@ static void watch_parents(struct procs *ps, pid_t pid)
 	}
 }
 
+/* A SIGSTOP of ours may be on its way to it: whoever is stopped soon is continued. */
+static void nudge(const struct procs *ps, struct proc *p, bool signalled)
+{
+	if (p && ps->cfg.launched && signalled)
+		p->nudge_until = clock_mono_ns() + NUDGE_NS;
+}
+
 /*
  * Lets a process that was held for us go on. One that was stopped by a signal keeps its entry until
  * after SIGCONT, so that the guardian can take over at any moment; it is armed before, since the
  * process may be stopped again at once.
  */
-static void let_go(struct procs *ps, pid_t pid, enum stop_state how)
+static void let_go(struct procs *ps, pid_t pid, enum stop_state how, bool expired)
 {
 	struct proc *p = find(ps, pid);
 	bool settled = p && p->settled;
@@ -330,14 +348,14 @@ static void let_go(struct procs *ps, pid_t pid, enum stop_state how)
 				 pid); /* looking took a while: it may be stopped by now */
 	if (how != STOP_SENT) {
 		stops_set(ps->cfg.bpf, pid, settled ? STOP_SETTLED : STOP_ARMED, BPF_EXIST);
-		/* The probe may have given up just now, its SIGSTOP on the way. */
-		if (p)
-			p->nudge_until = clock_mono_ns() + NUDGE_NS;
+		nudge(ps, p, expired);
 		return;
 	}
 	if (!settled || ps->cfg.bpf->waits)
 		stops_set(ps->cfg.bpf, pid, settled ? STOP_SETTLED : STOP_ARMED, BPF_EXIST);
 	kill(pid, SIGCONT);
+	nudge(ps, p,
+	      true); /* the signal may come after ours: the map is written before it is sent */
 	watch_parents(ps, pid);
 	if (settled && !ps->cfg.bpf->waits)
 		stops_forget(ps->cfg.bpf, p->pid);
@@ -346,7 +364,7 @@ static void let_go(struct procs *ps, pid_t pid, enum stop_state how)
 /* A library that came while its process ran on: what was called meanwhile was not seen. */
 static void tell_window(struct procs *ps, pid_t pid, uint64_t loaded_ns)
 {
-	uint64_t window = clock_mono_ns() - loaded_ns;
+	uint64_t window = clock_mono_ns() - (loaded_ns ? loaded_ns : ps->looked_ns);
 	char text[UNIT_MAX];
 
 	log_info("PID %d loaded the library while it ran: calls in the first %s are not seen", pid,
@@ -355,29 +373,45 @@ static void tell_window(struct procs *ps, pid_t pid, uint64_t loaded_ns)
 }
 
 /* Attached processes go on when nobody answers; launched ones are stopped by a signal then. */
-static void tell_expired(struct procs *ps, pid_t pid)
+static bool tell_expired(struct procs *ps, pid_t pid)
 {
 	uint32_t expired = __atomic_load_n(&ps->cfg.bpf->control->expired, __ATOMIC_RELAXED);
 
 	if (expired == ps->expired)
-		return;
+		return false;
 	ps->expired = expired;
 	if (!ps->cfg.launched)
 		log_warn("PID %d waited for its probes too long and went on: calls may not be seen",
 			 pid);
+	return true;
+}
+
+/* One whose fork record was lost is known to the programs only. */
+static struct proc *find_traced(struct procs *ps, pid_t pid)
+{
+	struct proc *p = find(ps, pid);
+	uint32_t tgid = (uint32_t)pid;
+	struct proc_state state;
+
+	if (p || bpf_map_lookup_elem(ps->cfg.bpf->procs_fd, &tgid, &state))
+		return p;
+	p = add(ps, pid);
+	facts_write(ps->rec, pid);
+	return p;
 }
 
 static void changed(struct procs *ps, pid_t pid, uint64_t loaded_ns)
 {
-	struct proc *p = find(ps, pid);
+	struct proc *p = find_traced(ps, pid);
 	enum stop_state how = stops_held(ps->cfg.bpf, pid);
 	size_t before = files_probed(ps->cfg.files);
+	bool expired;
 
 	if (p)
 		look(ps, p);
-	tell_expired(ps, pid);
+	expired = tell_expired(ps, pid);
 	if (how)
-		let_go(ps, pid, how);
+		let_go(ps, pid, how, expired);
 	else if (files_probed(ps->cfg.files) != before)
 		tell_window(ps, pid, loaded_ns);
 }
@@ -398,8 +432,9 @@ static void forked(struct procs *ps, const struct wire *w)
 
 static void executed(struct procs *ps, const struct wire *w)
 {
-	struct proc *p = find(ps, (pid_t)w->tgid);
+	struct proc *p = find_traced(ps, (pid_t)w->tgid);
 	enum stop_state how = stops_held(ps->cfg.bpf, (pid_t)w->tgid);
+	size_t before = files_probed(ps->cfg.files);
 
 	if (!p)
 		return;
@@ -410,7 +445,9 @@ static void executed(struct procs *ps, const struct wire *w)
 	if (how) {
 		/* Its loader is probed now; when it starts again, nothing has to be waited for. */
 		know_exe_of(ps, p->pid, STOP_QUIET);
-		let_go(ps, p->pid, how);
+		let_go(ps, p->pid, how, tell_expired(ps, p->pid));
+	} else if (files_probed(ps->cfg.files) != before) {
+		tell_window(ps, p->pid, w->time_ns);
 	}
 	facts_write(ps->rec, p->pid);
 }
@@ -460,11 +497,25 @@ void procs_check_alive(struct procs *ps)
 	}
 }
 
+/* Changes of which no record came. */
+static void look_at_all(struct procs *ps)
+{
+	uint32_t unseen = __atomic_load_n(&ps->cfg.bpf->control->unseen, __ATOMIC_RELAXED);
+
+	if (unseen == ps->unseen)
+		return;
+	ps->unseen = unseen;
+	for (size_t i = 0; i < ps->n; i++)
+		changed(ps, ps->v[i].pid, 0);
+	ps->looked_ns = clock_mono_ns();
+}
+
 void procs_continue_stopped(struct procs *ps)
 {
 	uint64_t now = clock_mono_ns();
 	uint32_t key, next, *prev = NULL;
 
+	look_at_all(ps);
 	if (!ps->cfg.may_stop)
 		return;
 	while (!bpf_map_get_next_key(ps->cfg.bpf->stops_fd, prev, &next)) {

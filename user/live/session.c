@@ -395,14 +395,19 @@ int session_stop(struct session *s)
 
 	bpf_gate(s->bpf, false);
 	procs_stop_stopping(s->procs);
-	guardian_dismiss(&s->guardian);
 	err = recorder_finish(s->recorder);
+	procs_stop_stopping(s->procs); /* a program that saw the switch open may have been late */
 	if (s->cfg.argv && s->end == SESSION_TARGETS_GONE && procs_left(s->procs)) {
 		procs_names(s->procs, s->launch.pid, left, sizeof(left));
 		if (*left)
 			log_info("still running: PID %s; their open ranges are marked open", left);
 	}
 	return tell(s, err);
+}
+
+pid_t session_command(const struct session *s)
+{
+	return s->cmd_ended ? 0 : s->launch.pid;
 }
 
 enum session_end session_ended(const struct session *s)
@@ -455,6 +460,8 @@ void session_free(struct session *s)
 	if (s->attach && !s->bpf->multi && attach_links(s->attach) > 1)
 		log_verbose("the kernel goes on removing %zu probes for some %zu ms",
 			    attach_links(s->attach), attach_links(s->attach) * 110);
+	if (s->procs)
+		procs_stop_stopping(s->procs);
 	attach_free(s->attach);
 	guardian_dismiss(&s->guardian);
 	recorder_free(s->recorder);

@@ -66,6 +66,7 @@ int session_run(struct session *s);
 /* Closes the gate, drains, completes the capture's content (not its footer). */
 int session_stop(struct session *s);
 
+pid_t session_command(const struct session *s); /* still to be waited for; 0 = none */
 enum session_end session_ended(const struct session *s);
 int session_exec_error(const struct session *s); /* -errno when exec of the command failed */
 struct recorder_stats session_stats(const struct session *s);
