@@ -6,8 +6,14 @@
 #include <stddef.h>
 #include <unistd.h>
 
+#include "util/clock.h"
+
 /* What the handler needs; set before it is installed. */
 static volatile sig_atomic_t giveup_status, giveup_left, giveup_pid;
+static uint64_t giveup_armed_ns;
+
+/* timeout(1) sends the same signal twice at once: to its child, then to the group. */
+#define SAME_SIGNAL_NS 200000000ull
 
 static void give_up(int signal)
 {
@@ -15,8 +21,11 @@ static void give_up(int signal)
 	int saved = errno;
 	ssize_t ignored;
 
+	if (clock_mono_ns() - giveup_armed_ns < SAME_SIGNAL_NS && giveup_left == 0)
+		return;
 	if (giveup_left > 0) { /* the first one: results are being written already */
 		giveup_left = 0;
+		giveup_armed_ns = clock_mono_ns();
 		if (giveup_pid > 0)
 			kill(giveup_pid, signal);
 		errno = saved;
@@ -38,6 +47,7 @@ void giveup_arm(int status, pid_t command, bool signalled)
 	giveup_status = status;
 	giveup_pid = command;
 	giveup_left = !signalled;
+	giveup_armed_ns = clock_mono_ns();
 	sigemptyset(&set);
 	for (size_t i = 0; i < n; i++) {
 		if (sigaction(signals[i], NULL, &old) || old.sa_handler == SIG_IGN)

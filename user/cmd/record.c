@@ -37,7 +37,7 @@ static const struct opt options[] = {
 
 static int open_session(struct run *r)
 {
-	const struct session_config cfg = {.plan.all = r->all, .capture = r->capture};
+	const struct session_config cfg = {.plan.all = r->all};
 
 	return targets_open(&r->targets, &cfg);
 }
@@ -87,28 +87,43 @@ static int finish(struct run *r, int trace_err, int cmd_status)
 	return cmd_status;
 }
 
+/* Only when there is something to record: -f must not cost a capture for a PID that is gone. */
+static int open_capture(struct run *r)
+{
+	int err = capwrite_open(r->outputs.capture, r->overwrite, &r->capture);
+
+	if (err)
+		return log_err(err, "cannot write '%s'", r->outputs.capture);
+	err = session_set_capture(r->targets.session, r->capture);
+	if (err)
+		log_err(err, "cannot write '%s'", r->outputs.capture);
+	return err;
+}
+
+/* Nothing was recorded: nothing of ours may stay. */
+static void remove_outputs(struct run *r)
+{
+	if (r->capture) {
+		capwrite_abandon(r->capture);
+		r->capture = NULL;
+		unlink(r->outputs.capture);
+	}
+	outputs_remove_empty(&r->outputs);
+}
+
 static int record(struct run *r)
 {
 	int err, cmd_status = 0;
 
 	err = outputs_plan(&r->out, true, r->overwrite, &r->outputs);
-	if (err)
-		return targets_failed(&r->targets);
-	err = capwrite_open(r->outputs.capture, r->overwrite, &r->capture);
-	if (err) {
-		log_err(err, "cannot write '%s'", r->outputs.capture);
-		return targets_failed(&r->targets);
-	}
-	err = open_session(r);
+	err = err ?: open_session(r);
+	err = err ?: open_capture(r);
 	if (!err) {
 		err = targets_run(&r->targets, &cmd_status);
 		if (!cmd_status)
 			return finish(r, err, cmd_status);
 	}
-	capwrite_abandon(r->capture);
-	r->capture = NULL;
-	unlink(r->outputs.capture);
-	outputs_remove_empty(&r->outputs);
+	remove_outputs(r);
 	return cmd_status ? cmd_status : targets_failed(&r->targets);
 }
 

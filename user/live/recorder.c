@@ -8,6 +8,7 @@
 
 #include "core/entry.h"
 #include "util/clock.h"
+#include "util/str.h"
 
 #define MS 1000000ull
 #define CLOCK_EVERY (1000 * MS)
@@ -20,6 +21,7 @@ struct recorder {
 	struct func_count seen[PROBE_FUNCS]; /* counters at the last look */
 	uint64_t delivered[PROBE_FUNCS];     /* call records received */
 	uint64_t last_clock, last_loss;
+	struct str pending; /* records from before there was a capture */
 	bool unflushed;
 	bool held; /* records since the last watermark may wait for one */
 };
@@ -36,8 +38,29 @@ int recorder_new(const struct recorder_config *cfg, struct recorder **out)
 	return 0;
 }
 
+int recorder_set_capture(struct recorder *r, struct capwrite *capture)
+{
+	const char *p = str_get(&r->pending);
+	size_t left = r->pending.len;
+	int err = r->pending.err;
+
+	r->cfg.capture = capture;
+	while (left && !err) {
+		uint16_t len;
+
+		memcpy(&len, p + offsetof(struct wire, len), sizeof(len));
+		err = capwrite_record(capture, p, len);
+		p += len;
+		left -= len;
+	}
+	str_free(&r->pending);
+	return err;
+}
+
 void recorder_free(struct recorder *r)
 {
+	if (r)
+		str_free(&r->pending);
 	free(r);
 }
 
@@ -46,8 +69,13 @@ static int keep(struct recorder *r, const void *rec, size_t sz)
 	int err = r->cfg.tap ? r->cfg.tap(r->cfg.tap_ctx, rec, sz) : 0;
 
 	r->unflushed = true;
-	if (err || !r->cfg.capture)
+	if (err)
 		return err;
+	if (!r->cfg.capture) {
+		if (!r->cfg.tap)
+			str_add(&r->pending, rec, sz);
+		return r->pending.err;
+	}
 	return capwrite_record(r->cfg.capture, rec, sz);
 }
 

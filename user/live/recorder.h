@@ -29,7 +29,7 @@ struct recorder_stats {
 struct recorder_config {
 	struct bpf *bpf;
 	struct ring *ring;
-	struct capwrite *capture; /* NULL: nothing is kept */
+	struct capwrite *capture; /* NULL: none, or not yet */
 	void *ctx;
 	/* WIRE_FORK, _EXEC, _EXIT and _LOADED, in order of arrival. */
 	void (*life)(void *ctx, const struct wire *w, const char *msg);
@@ -43,6 +43,8 @@ struct recorder_config {
 struct recorder;
 
 int recorder_new(const struct recorder_config *cfg, struct recorder **out);
+/* What was written before (facts about targets) comes first. Returns 0 or -errno. */
+int recorder_set_capture(struct recorder *r, struct capwrite *capture);
 void recorder_free(struct recorder *r); /* NULL is fine */
 
 /* Takes what the ring holds. Returns the number of records or -errno of writing. */

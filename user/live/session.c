@@ -430,6 +430,12 @@ bool session_saw_library(const struct session *s)
 	return procs_any_settled(s->procs);
 }
 
+int session_set_capture(struct session *s, struct capwrite *capture)
+{
+	s->cfg.capture = capture;
+	return recorder_set_capture(s->recorder, capture);
+}
+
 int session_describe(struct session *s, struct str *text)
 {
 	return files_describe(s->files, text);

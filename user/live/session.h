@@ -56,6 +56,9 @@ int session_open(const struct session_config *cfg, struct session **out);
 struct str;
 int session_describe(struct session *s, struct str *text);
 
+/* Where the records go; before session_run(). Returns 0 or -errno of writing. */
+int session_set_capture(struct session *s, struct capwrite *capture);
+
 /*
  * Opens the gate, lets the command go and records until the end. Returns 0, -errno of the capture
  * (told; without one it is the tap's and not told), or what launching failed with: exec_error()
