@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* acltap export: a capture into any format. */
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -54,7 +55,7 @@ static int export(const struct export_opts *o, const char *arg)
 		err = finish_outputs(&cfg, &res);
 	outputs_free(&outputs);
 	if (err)
-		return err == EXIT_USAGE ? EXIT_USAGE : EXIT_FAILED;
+		return err == EXIT_USAGE || err == -EINVAL ? EXIT_USAGE : EXIT_FAILED;
 	return o->strict && res.incomplete ? EXIT_INCOMPLETE : EXIT_OK;
 }
 

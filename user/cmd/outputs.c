@@ -155,7 +155,7 @@ static int refuse_not_built(const char *path, const char *package)
 	return -ENOTSUP;
 }
 
-static int plan_one(struct outputs *o, const char *path, const char *stamp)
+static int plan_one(struct outputs *o, const char *path, const char *stamp, bool want_capture)
 {
 	const struct sink_ops *ops = strcmp(path, "-") ? sink_by_path(path) : sink_by_name("tsv");
 	const char *package = sink_not_built(path);
@@ -173,6 +173,9 @@ static int plan_one(struct outputs *o, const char *path, const char *stamp)
 		return refuse_not_built(path, package);
 	if (ops)
 		return add_output(o, ops, strdup(path), false);
+	if (!want_capture)
+		return log_fail(-EINVAL, "'%s' has none of the known suffixes " SINK_SUFFIXES,
+				path);
 	if (o->dir)
 		return log_fail(-EINVAL, "only one output directory, not '%s' too", path);
 	if (o->keep_capture)
@@ -209,13 +212,14 @@ int outputs_plan(const struct opt_strings *paths, bool want_capture, bool overwr
 	memset(o, 0, sizeof(*o));
 	time_stamp(stamp, sizeof(stamp));
 	for (size_t i = 0; i < paths->n && !err; i++)
-		err = plan_one(o, paths->v[i], stamp);
+		err = plan_one(o, paths->v[i], stamp, want_capture);
 	if (!err && !paths->n && want_capture)
 		err = plan_dir(o, path_of("PROF_%s_%d", stamp, getpid()), stamp);
 	if (!err && want_capture && !o->capture) {
 		const char *first = o->v[0].path;
 
-		o->capture = path_of("%s" CAPTURE_SUFFIX, strcmp(first, "-") ? first : "acltap");
+		o->capture = strcmp(first, "-") ? path_of("%s" CAPTURE_SUFFIX, first)
+						: path_of("acltap-%d" CAPTURE_SUFFIX, getpid());
 		err = o->capture ? 0 : -ENOMEM;
 	}
 	return err ?: refuse_existing(o, want_capture, overwrite);

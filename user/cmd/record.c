@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* acltap record: trace a program from its start, or running ones, and write the results. */
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -116,6 +117,8 @@ static int record(struct run *r)
 	int err, cmd_status = 0;
 
 	err = outputs_plan(&r->out, true, r->overwrite, &r->outputs);
+	if (err == -EINVAL)
+		return EXIT_USAGE;
 	err = err ?: open_session(r);
 	err = err ?: open_capture(r);
 	if (!err) {

@@ -277,6 +277,7 @@ static int attach_descendant(void *ctx, pid_t pid)
 int procs_attach(struct procs *ps, pid_t pid)
 {
 	size_t before;
+	char exe[16];
 	pid_t tgid;
 	int err;
 
@@ -285,6 +286,10 @@ int procs_attach(struct procs *ps, pid_t pid)
 		log_hint("-p %d traces all threads of the process", tgid);
 		return -EINVAL;
 	}
+	if (pid == getpid())
+		return log_fail(-EINVAL, "cannot attach to PID %d: that is acltap itself", pid);
+	if (proc_exe(pid, exe, sizeof(exe)) == -ENOENT && proc_cmdline(pid, exe, sizeof(exe)) == 0)
+		return log_fail(-EINVAL, "cannot attach to PID %d: it is a kernel thread", pid);
 	err = attach_one(ps, pid);
 
 	if (err)
