@@ -49,13 +49,15 @@ static int export(const struct export_opts *o, const char *arg)
 	struct finish_result res = {0};
 	int err = source ? outputs_plan(&o->out, false, o->overwrite, &outputs) : -1;
 
+	if (err == -EINVAL)
+		err = EXIT_USAGE;
 	if (!err && outputs.capture)
 		err = cmd_usage_error(&cmd_export, "a capture is not a format to export to");
 	if (!err)
 		err = finish_outputs(&cfg, &res);
 	outputs_free(&outputs);
 	if (err)
-		return err == EXIT_USAGE || err == -EINVAL ? EXIT_USAGE : EXIT_FAILED;
+		return err == EXIT_USAGE ? EXIT_USAGE : EXIT_FAILED;
 	return o->strict && res.incomplete ? EXIT_INCOMPLETE : EXIT_OK;
 }
 
