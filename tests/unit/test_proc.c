@@ -168,6 +168,7 @@ static void leader_gone_threads_live(void **state)
 
 	(void)state;
 	assert_false(proc_is_zombie(pid));
+	assert_false(proc_is_kernel_thread(pid));
 	assert_ok(proc_scan_maps(pid, find_exe, &n));
 	assert_int_equal(n, 1);
 	end(pid);

@@ -18,6 +18,8 @@
 #include "util/cleanup.h"
 #include "util/unit.h"
 
+#define PF_KTHREAD 0x00200000 /* of the kernel's task flags, include/linux/sched.h */
+
 ssize_t proc_comm(pid_t pid, char *buf, size_t sz)
 {
 	ssize_t n = procread(pid, "comm", buf, sz);
@@ -342,4 +344,11 @@ bool proc_is_zombie(pid_t pid)
 	if (err) /* gone; any other error says nothing about the process */
 		return err == -ESRCH;
 	return (state == 'Z' || state == 'X') && !procread_living_thread(pid);
+}
+
+bool proc_is_kernel_thread(pid_t pid)
+{
+	uint64_t flags;
+
+	return !stat_field(pid, 9, NULL, &flags) && flags & PF_KTHREAD;
 }

@@ -28,6 +28,7 @@ int proc_rank(pid_t pid, int *rank);	  /* from RANK and its kin in its first env
 
 bool proc_is_stopped(pid_t pid); /* by a signal */
 bool proc_is_zombie(pid_t pid);	 /* all of it: a process whose leader alone ended is not */
+bool proc_is_kernel_thread(pid_t pid);
 
 /* The program file, whatever became of its path. Returns a descriptor or -errno. */
 int proc_open_exe(pid_t pid);

@@ -277,7 +277,6 @@ static int attach_descendant(void *ctx, pid_t pid)
 int procs_attach(struct procs *ps, pid_t pid)
 {
 	size_t before;
-	char exe[16];
 	pid_t tgid;
 	int err;
 
@@ -288,10 +287,9 @@ int procs_attach(struct procs *ps, pid_t pid)
 	}
 	if (pid == getpid())
 		return log_fail(-EINVAL, "cannot attach to PID %d: that is acltap itself", pid);
-	if (proc_exe(pid, exe, sizeof(exe)) == -ENOENT && proc_cmdline(pid, exe, sizeof(exe)) == 0)
+	if (proc_is_kernel_thread(pid))
 		return log_fail(-EINVAL, "cannot attach to PID %d: it is a kernel thread", pid);
 	err = attach_one(ps, pid);
-
 	if (err)
 		return log_err(err, "cannot attach to PID %d", pid);
 	prelook_root(ps->cfg.files, pid);
