@@ -16,7 +16,8 @@
 #define MSG_LARGE 256
 
 /* Set before load. */
-const volatile __u64 fixed_cookie = 0; /* for kernels without attach cookies: one load per row */
+const volatile __u32 no_cookies = 0; /* before 5.15: the program is loaded once per cookie, */
+const volatile __u64 fixed_cookie = 0; /* and this is it */
 const volatile __u32 may_fault = 0;    /* sleepable: a page that is not resident is brought in */
 const volatile __u32 page_size = 4096;
 const volatile __u32 may_signal = 0; /* launch mode: SIGSTOP is the last resort */
@@ -33,7 +34,7 @@ struct msg_large {
 
 static __always_inline __u64 cookie_of(void *ctx)
 {
-	return fixed_cookie ? fixed_cookie : bpf_get_attach_cookie(ctx);
+	return no_cookies ? fixed_cookie : bpf_get_attach_cookie(ctx);
 }
 
 static __always_inline struct proc_state *traced(__u32 tgid)

@@ -22,7 +22,6 @@ struct feature_row {
 static const struct feature_row required[] = {
 	{FEATURE_BPF, "BPF system call", "needs a kernel with CONFIG_BPF_SYSCALL", RIGHTS_TRACE},
 	{FEATURE_RINGBUF, "BPF ring buffer (5.8)", "needs kernel 5.8 or newer", RIGHTS_TRACE},
-	{FEATURE_COOKIE, "attach cookies (5.15)", "needs kernel 5.15 or newer", RIGHTS_TRACE},
 	{FEATURE_UPROBE, "uprobe programs", "needs a kernel with CONFIG_BPF_EVENTS", RIGHTS_TRACE},
 };
 
@@ -34,6 +33,8 @@ static const struct feature_row either[] = {
 };
 
 static const struct feature_row better[] = {
+	{FEATURE_COOKIE, "attach cookies (5.15)",
+	 "each probed function has a program of its own: attaching takes longer", RIGHTS_TRACE},
 	{FEATURE_RAW_TP, "raw tracepoints of fork, exec and exit",
 	 "children are not followed without them", RIGHTS_TRACE},
 	{FEATURE_BTF, "kernel type information (BTF)",

@@ -10,7 +10,6 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "events.skel.h"
 #include "live/multi_link.h"
 
 #define MULTI_MAX 256
@@ -22,12 +21,12 @@ struct link {
 };
 
 struct attach {
-	const struct bpf *bpf;
+	struct bpf *bpf;
 	struct link *links;
 	size_t n, cap;
 };
 
-int attach_new(const struct bpf *b, struct attach **out)
+int attach_new(struct bpf *b, struct attach **out)
 {
 	struct attach *a = calloc(1, sizeof(*a));
 
@@ -61,16 +60,6 @@ static void drop_link(struct link *l)
 		close(l->fd);
 }
 
-static struct bpf_program *program(const struct attach *a, enum attach_prog prog)
-{
-	struct events_bpf *ev = a->bpf->events;
-
-	return prog == ATTACH_ENTRY   ? ev->progs.entry
-	       : prog == ATTACH_LEAVE ? ev->progs.leave
-	       : a->bpf->waits	      ? ev->progs.loaded_wait
-				      : ev->progs.loaded;
-}
-
 struct job {
 	struct attach *a;
 	enum attach_prog prog;
@@ -86,14 +75,17 @@ static int link_multi(const struct job *j, size_t from, size_t n)
 {
 	uint64_t offsets[MULTI_MAX], cookies[MULTI_MAX];
 	struct link l = {.group = j->group};
-	int err;
+	struct bpf_program *prog;
+	int err = bpf_program_for(j->a->bpf, j->prog, 0, &prog);
 
+	if (err)
+		return err;
 	for (size_t i = 0; i < n; i++) {
 		offsets[i] = j->p[from + i].offset;
 		cookies[i] = j->p[from + i].cookie;
 	}
-	l.fd = uprobe_multi_link(bpf_program__fd(program(j->a, j->prog)), j->path, offsets, cookies,
-				 n, j->prog == ATTACH_LEAVE);
+	l.fd = uprobe_multi_link(bpf_program__fd(prog), j->path, offsets, cookies, n,
+				 j->prog == ATTACH_LEAVE);
 	if (l.fd < 0)
 		return l.fd;
 	err = add_link(j->a, l);
@@ -104,13 +96,16 @@ static int link_multi(const struct job *j, size_t from, size_t n)
 
 static int link_perf(const struct job *j, size_t i)
 {
-	LIBBPF_OPTS(bpf_uprobe_opts, opts, .retprobe = j->prog == ATTACH_LEAVE,
-		    .bpf_cookie = j->p[i].cookie);
+	LIBBPF_OPTS(bpf_uprobe_opts, opts, .retprobe = j->prog == ATTACH_LEAVE);
 	struct link l = {.fd = -1, .group = j->group};
-	int err;
+	struct bpf_program *prog;
+	int err = bpf_program_for(j->a->bpf, j->prog, j->p[i].cookie, &prog);
 
-	l.perf = bpf_program__attach_uprobe_opts(program(j->a, j->prog), -1, j->path,
-						 j->p[i].offset, &opts);
+	if (err)
+		return err;
+	if (j->a->bpf->cfg.feat.cookie)
+		opts.bpf_cookie = j->p[i].cookie;
+	l.perf = bpf_program__attach_uprobe_opts(prog, -1, j->path, j->p[i].offset, &opts);
 	if (!l.perf)
 		return -errno;
 	err = add_link(j->a, l);

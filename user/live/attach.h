@@ -11,8 +11,6 @@
 
 #include "live/bpfload.h"
 
-enum attach_prog { ATTACH_ENTRY, ATTACH_LEAVE, ATTACH_LOADED };
-
 struct attach_point {
 	uint64_t offset; /* in the file */
 	uint64_t cookie;
@@ -23,7 +21,7 @@ enum attach_group { GROUP_KEEP, GROUP_STAMP };
 
 struct attach;
 
-int attach_new(const struct bpf *b, struct attach **out);
+int attach_new(struct bpf *b, struct attach **out);
 
 /*
  * Probes the file behind fd. A point that the kernel refuses is reported through bad (index and

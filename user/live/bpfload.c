@@ -18,6 +18,12 @@
 #include "util/cleanup.h"
 #include "util/log.h"
 
+struct bpf_variant {
+	enum attach_prog prog;
+	uint64_t cookie;
+	struct events_bpf *ev;
+};
+
 #define INITIAL_PID_NS 0xEFFFFFFCu /* PROC_PID_INIT_INO, fixed by the kernel's ABI */
 
 static int no_print(enum libbpf_print_level level, const char *fmt, va_list ap)
@@ -45,8 +51,9 @@ static void own_namespace(__u64 *dev, __u64 *ino)
 	*ino = st.st_ino;
 }
 
-static void configure(struct bpf *b, struct events_bpf *ev, const struct bpf_config *cfg)
+static void configure(const struct bpf *b, struct events_bpf *ev)
 {
+	const struct bpf_config *cfg = &b->cfg;
 	struct bpf_program *const progs[] = {ev->progs.entry, ev->progs.leave, ev->progs.loaded,
 					     ev->progs.loaded_wait};
 	__u64 ns_dev, ns_ino;
@@ -55,6 +62,7 @@ static void configure(struct bpf *b, struct events_bpf *ev, const struct bpf_con
 	own_namespace(&ns_dev, &ns_ino);
 	ev->rodata->ns_dev = ns_dev;
 	ev->rodata->ns_ino = ns_ino;
+	ev->rodata->no_cookies = !cfg->feat.cookie;
 	ev->rodata->page_size = getpagesize();
 	ev->rodata->may_signal = cfg->launch;
 	ev->rodata->may_fault = cfg->may_fault && cfg->feat.sleepable;
@@ -68,20 +76,20 @@ static void configure(struct bpf *b, struct events_bpf *ev, const struct bpf_con
 		bpf_program__set_expected_attach_type(progs[i], ATTACH_UPROBE_MULTI);
 }
 
-static int load_events(struct bpf *b, const struct bpf_config *cfg)
+static int load_events(struct bpf *b)
 {
 	struct events_bpf *ev = events_bpf__open();
 	int err;
 
 	if (!ev)
 		return log_err(-errno, "cannot open the BPF object");
-	configure(b, ev, cfg);
+	configure(b, ev);
 	err = events_bpf__load(ev);
 	if (err && b->waits) {
 		/* Waiting needs bpf_loop() (5.17) and bpf_copy_from_user_task() (5.18). */
 		events_bpf__destroy(ev);
 		b->waits = false;
-		return load_events(b, cfg);
+		return load_events(b);
 	}
 	b->events = ev;
 	if (err) {
@@ -91,23 +99,18 @@ static int load_events(struct bpf *b, const struct bpf_config *cfg)
 	return err;
 }
 
-static int share(struct bpf_map *map, struct bpf_map *owner)
+/* The maps of an object become those of the first, by name. */
+static int share_maps(struct bpf_object *obj, const struct events_bpf *ev)
 {
-	return bpf_map__reuse_fd(map, bpf_map__fd(owner));
-}
-
-static int share_maps(struct follow_bpf *fo, struct events_bpf *ev)
-{
+	struct bpf_map *map, *owner;
 	int err = 0;
 
-	err = err ?: share(fo->maps.events, ev->maps.events);
-	err = err ?: share(fo->maps.procs, ev->maps.procs);
-	err = err ?: share(fo->maps.threads, ev->maps.threads);
-	err = err ?: share(fo->maps.fresh_thread, ev->maps.fresh_thread);
-	err = err ?: share(fo->maps.counts, ev->maps.counts);
-	err = err ?: share(fo->maps.control, ev->maps.control);
-	err = err ?: share(fo->maps.stops, ev->maps.stops);
-	err = err ?: share(fo->maps.known_exes, ev->maps.known_exes);
+	bpf_object__for_each_map(map, obj)
+	{
+		owner = bpf_object__find_map_by_name(ev->obj, bpf_map__name(map));
+		if (!err && owner && !bpf_map__is_internal(map))
+			err = bpf_map__reuse_fd(map, bpf_map__fd(owner));
+	}
 	return err;
 }
 
@@ -130,7 +133,7 @@ static void load_follow(struct bpf *b, const struct bpf_config *cfg)
 	fo->rodata->ns_ino = b->events->rodata->ns_ino;
 	fo->rodata->follow = cfg->follow;
 	fo->rodata->launch = cfg->launch;
-	err = share_maps(fo, b->events);
+	err = share_maps(fo->obj, b->events);
 	err = err ?: follow_bpf__load(fo);
 	err = err ?: follow_bpf__attach(fo);
 	if (err) {
@@ -160,9 +163,10 @@ int bpf_load(const struct bpf_config *cfg, struct bpf **out)
 	if (!b)
 		return -ENOMEM;
 	libbpf_set_print(no_print);
-	b->multi = cfg->feat.uprobe_multi;
+	b->cfg = *cfg;
+	b->multi = cfg->feat.uprobe_multi && cfg->feat.cookie;
 	b->waits = cfg->hold && cfg->feat.sleepable;
-	err = load_events(b, cfg);
+	err = load_events(b);
 	err = err ?: map_control(b);
 	if (err) {
 		bpf_unload(b);
@@ -186,8 +190,69 @@ void bpf_unload(struct bpf *b)
 	if (b->control)
 		munmap(b->control, getpagesize());
 	follow_bpf__destroy(b->follow);
+	for (size_t i = 0; i < b->n_variants; i++)
+		events_bpf__destroy(b->variants[i].ev);
+	free(b->variants);
 	events_bpf__destroy(b->events);
 	free(b);
+}
+
+static struct bpf_program *program_in(const struct bpf *b, struct events_bpf *ev,
+				      enum attach_prog prog)
+{
+	return prog == ATTACH_ENTRY   ? ev->progs.entry
+	       : prog == ATTACH_LEAVE ? ev->progs.leave
+	       : b->waits	      ? ev->progs.loaded_wait
+				      : ev->progs.loaded;
+}
+
+/* Loads one program of the object again, with the cookie as a constant, over the same maps. */
+static int load_variant(const struct bpf *b, struct bpf_variant *v)
+{
+	struct bpf_program *p, *wanted;
+	int err;
+
+	v->ev = events_bpf__open();
+	if (!v->ev)
+		return -errno;
+	configure(b, v->ev);
+	v->ev->rodata->fixed_cookie = v->cookie;
+	wanted = program_in(b, v->ev, v->prog);
+	bpf_object__for_each_program(p, v->ev->obj) bpf_program__set_autoload(p, p == wanted);
+	err = share_maps(v->ev->obj, b->events);
+	err = err ?: events_bpf__load(v->ev);
+	if (err)
+		events_bpf__destroy(v->ev);
+	return err;
+}
+
+int bpf_program_for(struct bpf *b, enum attach_prog prog, uint64_t cookie, struct bpf_program **out)
+{
+	struct bpf_variant *v;
+	int err;
+
+	if (b->cfg.feat.cookie) {
+		*out = program_in(b, b->events, prog);
+		return 0;
+	}
+	for (v = b->variants; v < b->variants + b->n_variants; v++) {
+		if (v->prog == prog && v->cookie == cookie) {
+			*out = program_in(b, v->ev, prog);
+			return 0;
+		}
+	}
+	v = realloc(b->variants, (b->n_variants + 1) * sizeof(*v));
+	if (!v)
+		return -ENOMEM;
+	b->variants = v;
+	v += b->n_variants;
+	*v = (struct bpf_variant){.prog = prog, .cookie = cookie};
+	err = load_variant(b, v);
+	if (err)
+		return err;
+	b->n_variants++;
+	*out = program_in(b, v->ev, prog);
+	return 0;
 }
 
 void bpf_gate(struct bpf *b, bool open)

@@ -18,8 +18,18 @@ struct bpf_config {
 	bool may_fault;	    /* pages of messages may be brought in */
 };
 
+/* The program of a probe. */
+enum attach_prog { ATTACH_ENTRY, ATTACH_LEAVE, ATTACH_LOADED };
+
+struct bpf_variant;
+
 struct bpf {
+	struct bpf_config cfg;
 	struct events_bpf *events;
+	/* Without attach cookies: a load of its own for each program and cookie, made when needed.
+	 */
+	struct bpf_variant *variants;
+	size_t n_variants;
 	struct follow_bpf *follow; /* NULL where the kernel has no BTF */
 	struct control *control;   /* shared with the programs, and with a guardian after fork */
 	bool multi;		   /* programs are for uprobe_multi links */
@@ -30,6 +40,11 @@ struct bpf {
 /* Returns 0 and *out, or -errno after telling the user why. */
 int bpf_load(const struct bpf_config *cfg, struct bpf **out);
 void bpf_unload(struct bpf *b); /* NULL is fine */
+
+/* The program to attach with that cookie. Valid until bpf_unload(). Returns 0 or -errno. */
+struct bpf_program;
+int bpf_program_for(struct bpf *b, enum attach_prog prog, uint64_t cookie,
+		    struct bpf_program **out);
 
 /* Opens or closes the gate: calls are recorded only while it is open. */
 void bpf_gate(struct bpf *b, bool open);

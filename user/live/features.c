@@ -9,6 +9,7 @@
 #include <linux/perf_event.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
@@ -190,27 +191,44 @@ static int try_send_signal(void)
 	return close_try(LOAD(BPF_PROG_TYPE_KPROBE, 0, 0, insns));
 }
 
+#define ROW(name) offsetof(struct features, name), #name, try_##name
+
 static const struct {
 	size_t flag; /* offset of the answer in struct features */
+	const char *name;
 	int (*try)(void);
 } rows[FEATURE_COUNT] = {
-	[FEATURE_BPF] = {offsetof(struct features, bpf), try_bpf},
-	[FEATURE_RINGBUF] = {offsetof(struct features, ringbuf), try_ringbuf},
-	[FEATURE_UPROBE] = {offsetof(struct features, uprobe), try_uprobe},
-	[FEATURE_UPROBE_MULTI] = {offsetof(struct features, uprobe_multi), try_uprobe_multi},
-	[FEATURE_PERF_UPROBE] = {offsetof(struct features, perf_uprobe), try_perf_uprobe},
-	[FEATURE_RAW_TP] = {offsetof(struct features, raw_tp), try_raw_tp},
-	[FEATURE_COOKIE] = {offsetof(struct features, cookie), try_cookie},
-	[FEATURE_SLEEPABLE] = {offsetof(struct features, sleepable), try_sleepable},
-	[FEATURE_COPY_FROM_USER] = {offsetof(struct features, copy_from_user), try_copy_from_user},
-	[FEATURE_BTF] = {offsetof(struct features, btf), try_btf},
-	[FEATURE_SEND_SIGNAL] = {offsetof(struct features, send_signal), try_send_signal},
+	[FEATURE_BPF] = {ROW(bpf)},
+	[FEATURE_RINGBUF] = {ROW(ringbuf)},
+	[FEATURE_UPROBE] = {ROW(uprobe)},
+	[FEATURE_UPROBE_MULTI] = {ROW(uprobe_multi)},
+	[FEATURE_PERF_UPROBE] = {ROW(perf_uprobe)},
+	[FEATURE_RAW_TP] = {ROW(raw_tp)},
+	[FEATURE_COOKIE] = {ROW(cookie)},
+	[FEATURE_SLEEPABLE] = {ROW(sleepable)},
+	[FEATURE_COPY_FROM_USER] = {ROW(copy_from_user)},
+	[FEATURE_BTF] = {ROW(btf)},
+	[FEATURE_SEND_SIGNAL] = {ROW(send_signal)},
 };
+
+/* Is name an element of the comma-separated list? */
+static bool listed(const char *list, const char *name)
+{
+	size_t len = strlen(name);
+
+	for (; list; list = strchr(list, ',')) {
+		list += *list == ',';
+		if (!strncmp(list, name, len) && (!list[len] || list[len] == ','))
+			return true;
+	}
+	return false;
+}
 
 int features_probe_one(struct features *f, enum feature which)
 {
 	libbpf_print_fn_t print = libbpf_set_print(NULL);
-	int err = rows[which].try();
+	bool denied = listed(getenv(FEATURES_DENIED), rows[which].name);
+	int err = denied ? -EOPNOTSUPP : rows[which].try();
 
 	libbpf_set_print(print);
 	f->err[which] = err;
@@ -227,6 +245,5 @@ void features_probe(struct features *f)
 
 bool features_can_trace(const struct features *f)
 {
-	return f->bpf && f->ringbuf && f->uprobe && f->cookie &&
-	       (f->uprobe_multi || f->perf_uprobe);
+	return f->bpf && f->ringbuf && f->uprobe && (f->uprobe_multi || f->perf_uprobe);
 }

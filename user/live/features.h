@@ -10,6 +10,12 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+/*
+ * Names of fields of struct features, separated by commas, that this kernel is to be taken not to
+ * have: the way of older kernels on a newer one, for tests and around a kernel's bugs.
+ */
+#define FEATURES_DENIED "ACLTAP_WITHOUT"
+
 enum feature {
 	FEATURE_BPF,		/* bpf() and an array map */
 	FEATURE_RINGBUF,	/* ring buffer map, 5.8 */

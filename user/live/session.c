@@ -89,6 +89,7 @@ static int load(struct session *s)
 	int err;
 
 	features_probe_one(&cfg.feat, FEATURE_UPROBE_MULTI);
+	features_probe_one(&cfg.feat, FEATURE_COOKIE);
 	features_probe_one(&cfg.feat, FEATURE_SLEEPABLE);
 	features_probe_one(&cfg.feat, FEATURE_BTF);
 	err = bpf_load(&cfg, &s->bpf);
