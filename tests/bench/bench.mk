@@ -2,8 +2,8 @@
 # What `make bench` measures with; see tests/bench/README.md. All of it goes to $(O)/bench/.
 
 B := $(O)/bench
-B_OBJ := $(patsubst %,$(O)/tests/bench/%.o,loop floor bench_core bench_sink)
-B_BIN := $(patsubst %,$(B)/%,loop floor bench_core bench_sink)
+B_OBJ := $(patsubst %,$(O)/tests/bench/%.o,loop floor bench_core bench_sink bench_capture)
+B_BIN := $(patsubst %,$(B)/%,loop floor bench_core bench_sink bench_capture)
 
 $(O)/tests/bench/loop.o: BASE += -Itests/targets/lib
 
@@ -21,6 +21,9 @@ $(B)/bench_%: $(O)/tests/bench/bench_%.o $(PURE_OBJ)
 	$(call say,LINK,$@)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(CFLAGS) -o $@ $^ $(LIBS_PURE)
+
+$(B)/bench_capture: $(O)/tests/harness/kernelsim.o
+$(O)/tests/bench/bench_capture.o $(O)/tests/harness/kernelsim.o: BASE += -Itests
 
 bench-bin: $(B_BIN)
 .PHONY: bench-bin
