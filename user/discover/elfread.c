@@ -2,8 +2,10 @@
 #include "discover/elfread.h"
 
 #include <errno.h>
+#include <gelf.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -43,23 +45,119 @@ int elfread_at(const struct elfread *r, uint64_t offset, void *buf, size_t len)
 	return 0;
 }
 
-static int read_phdrs(struct elfread *r)
+/* Brings a part of the file into the image. */
+static int fill(struct elfread *r, uint64_t offset, uint64_t len)
 {
-	size_t n = r->eh.e_phnum;
-
-	if (n > MAX_PHDRS || (n && r->eh.e_phentsize != sizeof(*r->ph)))
+	if (offset > r->file_size || len > r->file_size - offset)
 		return -ENOEXEC;
-	r->ph = calloc(n ? n : 1, sizeof(*r->ph));
+	return elfread_at(r, offset, r->image + offset, len);
+}
+
+static int map_image(struct elfread *r)
+{
+	void *p = mmap(NULL, r->file_size, PROT_READ | PROT_WRITE,
+		       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+	if (p == MAP_FAILED)
+		return -errno;
+	r->image = p;
+	return 0;
+}
+
+static int fill_phdrs(struct elfread *r)
+{
+	const Elf64_Ehdr *eh = &r->eh;
+
+	if (eh->e_phnum > MAX_PHDRS || (eh->e_phnum && eh->e_phentsize != sizeof(Elf64_Phdr)))
+		return -ENOEXEC;
+	return fill(r, eh->e_phoff, (uint64_t)eh->e_phnum * sizeof(Elf64_Phdr));
+}
+
+static int fill_shdrs(struct elfread *r)
+{
+	const Elf64_Ehdr *eh = &r->eh;
+	uint64_t n = eh->e_shnum;
+	Elf64_Shdr first;
+	int err;
+
+	if (eh->e_shentsize != sizeof(first))
+		return -ENOEXEC;
+	if (!n) { /* too many for the header: the first section says */
+		err = elfread_at(r, eh->e_shoff, &first, sizeof(first));
+		if (err)
+			return err;
+		n = first.sh_size;
+	}
+	return n > MAX_SHDRS ? -ENOEXEC : fill(r, eh->e_shoff, n * sizeof(first));
+}
+
+/* libelf refuses a file for damaged section headers, which the dynamic loader never looks at. */
+static int fill_sections(struct elfread *r)
+{
+	Elf64_Ehdr *eh = (Elf64_Ehdr *)r->image;
+	int err = r->eh.e_shoff ? fill_shdrs(r) : 0;
+
+	r->bad_sections = err == -ENOEXEC;
+	if (r->bad_sections || !r->eh.e_shoff)
+		eh->e_shoff = eh->e_shnum = eh->e_shstrndx = 0;
+	return r->bad_sections ? 0 : err;
+}
+
+/* Copies, as everywhere here: in place they need not be aligned. */
+static int copy_phdrs(struct elfread *r)
+{
+	r->ph = calloc(r->n_ph + 1, sizeof(*r->ph));
 	if (!r->ph)
 		return -ENOMEM;
-	r->n_ph = n;
-	return elfread_at(r, r->eh.e_phoff, r->ph, n * sizeof(*r->ph));
+	for (size_t i = 0; i < r->n_ph; i++)
+		if (!gelf_getphdr(r->elf, (int)i, &r->ph[i]))
+			return -ENOEXEC;
+	return 0;
+}
+
+static int open_image(struct elfread *r)
+{
+	if (elf_version(EV_CURRENT) == EV_NONE)
+		return -ENOTSUP;
+	r->elf = elf_memory(r->image, r->file_size);
+	if (!r->elf || elf_kind(r->elf) != ELF_K_ELF || elf_getphdrnum(r->elf, &r->n_ph))
+		return -ENOEXEC;
+	return copy_phdrs(r);
+}
+
+/* Is it one that this machine runs? */
+static int check_header(const Elf64_Ehdr *eh)
+{
+	if (memcmp(eh->e_ident, ELFMAG, SELFMAG))
+		return -ENOEXEC;
+	if (eh->e_ident[EI_CLASS] != ELFCLASS64 || eh->e_ident[EI_DATA] != ELFDATA2LSB ||
+	    eh->e_machine != OWN_MACHINE)
+		return -ENOTSUP;
+	return 0;
+}
+
+static int open_file(struct elfread *r)
+{
+	/* Class and machine are at the same place in a 32-bit header, which is shorter. */
+	int err = elfread_at(r, 0, &r->eh, sizeof(Elf32_Ehdr));
+
+	err = err ?: check_header(&r->eh);
+	err = err ?: map_image(r);
+	err = err ?: fill(r, 0, sizeof(r->eh));
+	if (err)
+		return err;
+	memcpy(&r->eh, r->image, sizeof(r->eh));
+	err = check_header(&r->eh); /* it may have changed */
+	if (!err && r->eh.e_type != ET_EXEC && r->eh.e_type != ET_DYN)
+		err = -ENOEXEC;
+	err = err ?: fill_phdrs(r);
+	err = err ?: fill_sections(r);
+	return err ?: open_image(r);
 }
 
 int elfread_open(struct elfread *r, int fd)
 {
 	struct stat st;
-	int err;
 
 	memset(r, 0, sizeof(*r));
 	r->fd = fd;
@@ -68,28 +166,16 @@ int elfread_open(struct elfread *r, int fd)
 	if (!S_ISREG(st.st_mode) || st.st_size < 0)
 		return -ENOEXEC;
 	r->file_size = (uint64_t)st.st_size;
-	/* Class and machine are at the same place in a 32-bit header, which is shorter. */
-	err = elfread_at(r, 0, &r->eh, sizeof(Elf32_Ehdr));
-	if (err)
-		return err;
-	if (memcmp(r->eh.e_ident, ELFMAG, SELFMAG))
-		return -ENOEXEC;
-	if (r->eh.e_ident[EI_CLASS] != ELFCLASS64 || r->eh.e_ident[EI_DATA] != ELFDATA2LSB ||
-	    r->eh.e_machine != OWN_MACHINE)
-		return -ENOTSUP;
-	err = elfread_at(r, 0, &r->eh, sizeof(r->eh));
-	if (err)
-		return err;
-	if (r->eh.e_type != ET_EXEC && r->eh.e_type != ET_DYN)
-		return -ENOEXEC;
-	return read_phdrs(r);
+	return open_file(r);
 }
 
 void elfread_close(struct elfread *r)
 {
 	free(r->ph);
-	r->ph = NULL;
-	r->n_ph = 0;
+	elf_end(r->elf);
+	if (r->image)
+		munmap(r->image, r->file_size);
+	memset(r, 0, sizeof(*r));
 }
 
 const Elf64_Phdr *elfread_segment(const struct elfread *r, uint32_t type)
@@ -175,21 +261,23 @@ static void note_dynamic(struct dynamic *d, const Elf64_Dyn *dyn)
 	}
 }
 
-static int read_dynamic(const struct elfread *r, const Elf64_Phdr *ph, struct dynamic *d)
+static int read_dynamic(struct elfread *r, const Elf64_Phdr *ph, struct dynamic *d)
 {
 	uint64_t n = ph->p_filesz / sizeof(Elf64_Dyn);
+	Elf_Data *data;
+	Elf64_Dyn dyn;
+	int err;
 
-	for (uint64_t i = 0; i < n && i < MAX_DYNAMIC; i++) {
-		Elf64_Dyn dyn;
-		uint64_t at = ph->p_offset + i * sizeof(dyn);
-		int err = at < ph->p_offset ? -ENOEXEC : elfread_at(r, at, &dyn, sizeof(dyn));
-
-		if (err)
-			return err;
-		if (dyn.d_tag == DT_NULL)
-			return 0;
+	n = n < MAX_DYNAMIC ? n : MAX_DYNAMIC;
+	err = n ? fill(r, ph->p_offset, n * sizeof(Elf64_Dyn)) : 0;
+	if (err || !n)
+		return err;
+	data = elf_getdata_rawchunk(r->elf, (int64_t)ph->p_offset, n * sizeof(Elf64_Dyn),
+				    ELF_T_DYN);
+	if (!data)
+		return -ENOEXEC;
+	for (int i = 0; gelf_getdyn(data, i, &dyn) && dyn.d_tag != DT_NULL; i++)
 		note_dynamic(d, &dyn);
-	}
 	return 0;
 }
 
@@ -273,7 +361,7 @@ static int count_dynamic(const struct elfread *r, const struct dynamic *d, uint6
 	return 0;
 }
 
-int elfread_dynamic(const struct elfread *r, struct elf_table *t)
+int elfread_dynamic(struct elfread *r, struct elf_table *t)
 {
 	const Elf64_Phdr *ph = elfread_segment(r, PT_DYNAMIC);
 	struct dynamic d = {0};
@@ -302,22 +390,13 @@ int elfread_dynamic(const struct elfread *r, struct elf_table *t)
 
 /* ---- sections ---- */
 
-static int read_shdr(const struct elfread *r, uint64_t i, Elf64_Shdr *sh)
+static int take_symtab(const struct elfread *r, const Elf64_Shdr *sh, struct elf_table *t)
 {
-	uint64_t at = r->eh.e_shoff + i * sizeof(*sh);
-
-	return at < r->eh.e_shoff ? -ENOEXEC : elfread_at(r, at, sh, sizeof(*sh));
-}
-
-static int take_symtab(const struct elfread *r, const Elf64_Shdr *sh, uint64_t n_sh,
-		       struct elf_table *t)
-{
+	Elf_Scn *scn = elf_getscn(r->elf, sh->sh_link);
 	Elf64_Shdr names;
-	int err = sh->sh_link < n_sh ? read_shdr(r, sh->sh_link, &names) : -ENOEXEC;
 
-	if (err)
-		return err;
-	if (sh->sh_entsize != sizeof(Elf64_Sym) || names.sh_type != SHT_STRTAB)
+	if (!scn || !gelf_getshdr(scn, &names) || sh->sh_entsize != sizeof(Elf64_Sym) ||
+	    names.sh_type != SHT_STRTAB)
 		return -ENOEXEC;
 	t->syms = sh->sh_offset;
 	t->n = sh->sh_size / sizeof(Elf64_Sym);
@@ -328,29 +407,17 @@ static int take_symtab(const struct elfread *r, const Elf64_Shdr *sh, uint64_t n
 
 int elfread_sections(const struct elfread *r, struct elf_table *t)
 {
-	uint64_t n = r->eh.e_shnum;
+	Elf_Scn *scn = NULL;
 	Elf64_Shdr sh;
-	int err;
 
 	memset(t, 0, sizeof(*t));
-	if (!r->eh.e_shoff)
-		return -ENOENT;
-	if (r->eh.e_shentsize != sizeof(sh))
+	if (r->bad_sections)
 		return -ENOEXEC;
-	if (!n) { /* too many for the header: the first section says */
-		err = read_shdr(r, 0, &sh);
-		if (err)
-			return err;
-		n = sh.sh_size;
-	}
-	if (n > MAX_SHDRS)
-		return -ENOEXEC;
-	for (uint64_t i = 1; i < n; i++) {
-		err = read_shdr(r, i, &sh);
-		if (err)
-			return err;
+	while ((scn = elf_nextscn(r->elf, scn))) {
+		if (!gelf_getshdr(scn, &sh))
+			return -ENOEXEC;
 		if (sh.sh_type == SHT_SYMTAB)
-			return take_symtab(r, &sh, n, t);
+			return take_symtab(r, &sh, t);
 	}
 	return -ENOENT;
 }

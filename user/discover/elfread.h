@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Where an ELF file keeps its symbols. Reads the parts it needs with pread into memory, each with
- * a limit: a mapping of a file that the target truncates meanwhile would end acltap by SIGBUS. By
- * hand rather than with libelf, because a library without section headers has only what the
- * dynamic loader uses, and because nothing here may trust a size or a count.
+ * Where an ELF file keeps its symbols, by libelf. It sees an image in private memory, which pread
+ * fills with the parts that are asked for: the target may change the file meanwhile, and would end
+ * acltap by SIGBUS if it truncated one that is mapped. Symbols and names are read by elfread_at()
+ * without libelf, piece by piece: their size is the target's choice.
  */
 #ifndef ACLTAP_DISCOVER_ELFREAD_H
 #define ACLTAP_DISCOVER_ELFREAD_H
@@ -17,8 +17,11 @@ struct elfread {
 	int fd; /* borrowed */
 	uint64_t file_size;
 	Elf64_Ehdr eh;
-	Elf64_Phdr *ph; /* owned */
+	char *image;	 /* of file_size bytes; owned */
+	struct Elf *elf; /* over the image; owned */
+	Elf64_Phdr *ph;	 /* owned */
 	size_t n_ph;
+	bool bad_sections; /* there are section headers, and they are damaged */
 };
 
 /* A symbol table; offsets are in the file and lie inside it together with their sizes. */
@@ -55,7 +58,7 @@ const Elf64_Phdr *elfread_segment(const struct elfread *r, uint32_t type);
  * The table of PT_DYNAMIC, and the one of the sections (.symtab). Return 0; -ENOENT when the file
  * has none; -ENOEXEC damaged; -EFBIG above 16 Mi symbols or 256 MiB of names; -errno of reading.
  */
-int elfread_dynamic(const struct elfread *r, struct elf_table *t);
+int elfread_dynamic(struct elfread *r, struct elf_table *t);
 int elfread_sections(const struct elfread *r, struct elf_table *t);
 
 #endif
