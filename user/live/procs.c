@@ -14,6 +14,7 @@
 #include "live/facts.h"
 #include "live/guardian.h"
 #include "live/prelook.h"
+#include "live/procs_in.h"
 #include "live/stops.h"
 #include "util/cleanup.h"
 #include "util/clock.h"
@@ -21,28 +22,6 @@
 #include "util/unit.h"
 
 #define NUDGE_NS 2000000000ull
-
-struct proc {
-	pid_t pid;
-	uint64_t start_time;  /* tells a re-used PID */
-	bool settled;	      /* maps a probed file */
-	bool stamped;	      /* has shown a stamp that is not NULL */
-	bool failed;	      /* maps one that cannot be probed: told once */
-	bool told;	      /* that some of what it maps has no effective probes */
-	uint64_t nudge_until; /* CLOCK_MONOTONIC: a child was stopped; it may stop itself over it */
-};
-
-struct procs {
-	struct procs_config cfg;
-	struct recorder *rec;
-	struct proc *v;
-	size_t n, cap;
-	bool any_settled;
-	uint64_t looked_ns; /* when all were looked at last, or tracing began */
-	uint32_t unseen;    /* changes that found no room in the ring, as of the last look */
-	uint32_t expired;   /* waits that nobody answered in time, as of the last look */
-	bool stamps_due;    /* some settled process has not shown a stamp; see watch_stamps() */
-};
 
 int procs_new(const struct procs_config *cfg, struct procs **out)
 {
@@ -60,49 +39,13 @@ void procs_free(struct procs *ps)
 {
 	if (!ps)
 		return;
-	free(ps->v);
+	procset_free(&ps->set);
 	free(ps);
 }
 
 void procs_set_recorder(struct procs *ps, struct recorder *rec)
 {
 	ps->rec = rec;
-}
-
-/* ---- the set ---- */
-
-static struct proc *find(const struct procs *ps, pid_t pid)
-{
-	for (size_t i = 0; i < ps->n; i++)
-		if (ps->v[i].pid == pid)
-			return &ps->v[i];
-	return NULL;
-}
-
-static struct proc *add(struct procs *ps, pid_t pid)
-{
-	struct proc *p = find(ps, pid);
-
-	if (p)
-		return p;
-	if (ps->n == ps->cap) {
-		size_t cap = ps->cap ? 2 * ps->cap : 16;
-
-		p = realloc(ps->v, cap * sizeof(*p));
-		if (!p)
-			return NULL;
-		ps->v = p;
-		ps->cap = cap;
-	}
-	p = &ps->v[ps->n++];
-	*p = (struct proc){.pid = pid};
-	proc_start_time(pid, &p->start_time);
-	return p;
-}
-
-static void drop(struct procs *ps, struct proc *p)
-{
-	*p = ps->v[--ps->n];
 }
 
 /* ---- looking at mappings ---- */
@@ -151,17 +94,17 @@ static void watch_stamps(struct procs *ps)
 {
 	bool due = false;
 
-	for (size_t i = 0; i < ps->n; i++)
-		due |= ps->v[i].settled && !ps->v[i].stamped;
+	for (size_t i = 0; i < ps->set.n; i++)
+		due |= ps->set.v[i].settled && !ps->set.v[i].stamped;
 	ps->stamps_due = due;
 	files_watch_stamps(ps->cfg.files, due || !ps->any_settled);
 }
 
 /*
- * Where processes wait inside the probe only let_go() and the probe itself change the state of one:
+ * Where processes wait inside the probe only procs_let_go() and the probe itself change the state of one:
  * anything else would race with a process that loads and unloads meanwhile.
  */
-static void settle(struct procs *ps, struct proc *p)
+void procs_settle(struct procs *ps, struct proc *p)
 {
 
 	p->settled = true;
@@ -196,7 +139,7 @@ void procs_call(struct procs *ps, const struct wire *w)
 
 	if (!ps->stamps_due || !shows_stamp(w))
 		return;
-	p = find(ps, (pid_t)w->tgid);
+	p = procset_find(&ps->set, (pid_t)w->tgid);
 	if (!p || p->stamped)
 		return;
 	p->stamped = true;
@@ -204,13 +147,13 @@ void procs_call(struct procs *ps, const struct wire *w)
 }
 
 /* Looks at what the process maps now and probes what is new. */
-static int look(struct procs *ps, struct proc *p)
+int procs_look(struct procs *ps, struct proc *p)
 {
 	struct look l = {.ps = ps, .p = p};
 	int err = proc_scan_maps(p->pid, look_at, &l);
 
 	if (l.probed && !p->settled)
-		settle(ps, p);
+		procs_settle(ps, p);
 	else if (!err && !l.probed && p->settled)
 		unsettle(ps, p);
 	if (l.failed && !p->failed && !l.probed) {
@@ -225,7 +168,7 @@ void procs_know_exe(struct procs *ps, int exe_fd, enum stop_state state)
 	stops_know_exe(ps->cfg.bpf, exe_fd, state);
 }
 
-static void know_exe_of(struct procs *ps, pid_t pid, enum stop_state state)
+void procs_know_exe_of(struct procs *ps, pid_t pid, enum stop_state state)
 {
 	_fd_ int fd = proc_open_exe(pid);
 
@@ -237,7 +180,7 @@ static void know_exe_of(struct procs *ps, pid_t pid, enum stop_state state)
 
 static int trace(struct procs *ps, pid_t pid, struct proc **out)
 {
-	struct proc *p = add(ps, pid);
+	struct proc *p = procset_add(&ps->set, pid);
 	int err = p ? bpf_trace_process(ps->cfg.bpf, (uint32_t)pid) : -ENOMEM;
 
 	if (err)
@@ -248,17 +191,17 @@ static int trace(struct procs *ps, pid_t pid, struct proc **out)
 	return 0;
 }
 
-static int attach_one(struct procs *ps, pid_t pid)
+int procs_attach_one(struct procs *ps, pid_t pid)
 {
 	struct proc *p = NULL;
 	int err = trace(ps, pid, &p);
 
 	if (err)
 		return err;
-	err = look(ps, p);
+	err = procs_look(ps, p);
 	if (err) {
 		bpf_untrace_process(ps->cfg.bpf, (uint32_t)pid);
-		drop(ps, find(ps, pid));
+		procset_drop(&ps->set, procset_find(&ps->set, pid));
 		return err;
 	}
 	facts_write(ps->rec, pid);
@@ -269,8 +212,8 @@ static int attach_descendant(void *ctx, pid_t pid)
 {
 	struct procs *ps = ctx;
 
-	if (!find(ps, pid))
-		attach_one(ps, pid); /* it may have ended meanwhile */
+	if (!procset_find(&ps->set, pid))
+		procs_attach_one(ps, pid); /* it may have ended meanwhile */
 	return 0;
 }
 
@@ -289,16 +232,16 @@ int procs_attach(struct procs *ps, pid_t pid)
 		return log_fail(-EINVAL, "cannot attach to PID %d: that is acltap itself", pid);
 	if (proc_is_kernel_thread(pid))
 		return log_fail(-EINVAL, "cannot attach to PID %d: it is a kernel thread", pid);
-	err = attach_one(ps, pid);
+	err = procs_attach_one(ps, pid);
 	if (err)
 		return log_err(err, "cannot attach to PID %d", pid);
 	prelook_root(ps->cfg.files, pid);
 	if (!ps->cfg.follow)
 		return 0;
 	do { /* forks are followed from now on, so this ends */
-		before = ps->n;
+		before = ps->set.n;
 		proc_for_each_descendant(pid, attach_descendant, ps);
-	} while (ps->n != before);
+	} while (ps->set.n != before);
 	return 0;
 }
 
@@ -322,7 +265,7 @@ static void watch_parents(struct procs *ps, pid_t pid)
 	pid_t ppid;
 
 	for (int depth = 0; depth < 64 && !proc_ppid(pid, &ppid); depth++, pid = ppid) {
-		p = find(ps, ppid);
+		p = procset_find(&ps->set, ppid);
 		if (!p)
 			return;
 		p->nudge_until = until;
@@ -341,9 +284,9 @@ static void nudge(const struct procs *ps, struct proc *p, bool signalled)
  * after SIGCONT, so that the guardian can take over at any moment; it is armed before, since the
  * process may be stopped again at once.
  */
-static void let_go(struct procs *ps, pid_t pid, enum stop_state how, bool expired)
+void procs_let_go(struct procs *ps, pid_t pid, enum stop_state how, bool expired)
 {
-	struct proc *p = find(ps, pid);
+	struct proc *p = procset_find(&ps->set, pid);
 	bool settled = p && p->settled;
 
 	if (how == STOP_WAIT)
@@ -365,7 +308,7 @@ static void let_go(struct procs *ps, pid_t pid, enum stop_state how, bool expire
 }
 
 /* A library that came while its process ran on: what was called meanwhile was not seen. */
-static void tell_window(struct procs *ps, pid_t pid, uint64_t loaded_ns)
+void procs_tell_window(struct procs *ps, pid_t pid, uint64_t loaded_ns)
 {
 	uint64_t window = clock_mono_ns() - (loaded_ns ? loaded_ns : ps->looked_ns);
 	char text[UNIT_MAX];
@@ -376,7 +319,7 @@ static void tell_window(struct procs *ps, pid_t pid, uint64_t loaded_ns)
 }
 
 /* Attached processes go on when nobody answers; launched ones are stopped by a signal then. */
-static bool tell_expired(struct procs *ps, pid_t pid)
+bool procs_tell_expired(struct procs *ps, pid_t pid)
 {
 	uint32_t expired = __atomic_load_n(&ps->cfg.bpf->control->expired, __ATOMIC_RELAXED);
 
@@ -392,13 +335,13 @@ static bool tell_expired(struct procs *ps, pid_t pid)
 /* One whose fork record was lost is known to the programs only. */
 static struct proc *find_traced(struct procs *ps, pid_t pid)
 {
-	struct proc *p = find(ps, pid);
+	struct proc *p = procset_find(&ps->set, pid);
 	uint32_t tgid = (uint32_t)pid;
 	struct proc_state state;
 
 	if (p || bpf_map_lookup_elem(ps->cfg.bpf->procs_fd, &tgid, &state))
 		return p;
-	p = add(ps, pid);
+	p = procset_add(&ps->set, pid);
 	facts_write(ps->rec, pid);
 	return p;
 }
@@ -411,21 +354,21 @@ static void changed(struct procs *ps, pid_t pid, uint64_t loaded_ns)
 	bool expired;
 
 	if (p)
-		look(ps, p);
-	expired = tell_expired(ps, pid);
+		procs_look(ps, p);
+	expired = procs_tell_expired(ps, pid);
 	if (how)
-		let_go(ps, pid, how, expired);
+		procs_let_go(ps, pid, how, expired);
 	else if (files_probed(ps->cfg.files) != before)
-		tell_window(ps, pid, loaded_ns);
+		procs_tell_window(ps, pid, loaded_ns);
 }
 
 static void forked(struct procs *ps, const struct wire *w)
 {
 	pid_t pid = (pid_t)w->arg0;
-	struct proc *parent = find(ps, (pid_t)w->tgid), *p;
+	struct proc *parent = procset_find(&ps->set, (pid_t)w->tgid), *p;
 	bool settled = parent && parent->settled;
 
-	p = add(ps, pid);
+	p = procset_add(&ps->set, pid);
 	if (p && settled) {
 		p->settled = true; /* the mappings are copied */
 		watch_stamps(ps);
@@ -444,13 +387,14 @@ static void executed(struct procs *ps, const struct wire *w)
 	p->settled = false;
 	p->stamped = false;
 	p->failed = false;
-	look(ps, p);
+	procs_look(ps, p);
 	if (how) {
 		/* Its loader is probed now; when it starts again, nothing has to be waited for. */
-		know_exe_of(ps, p->pid, STOP_QUIET);
-		let_go(ps, p->pid, how, tell_expired(ps, p->pid));
-	} else if (files_probed(ps->cfg.files) != before) {
-		tell_window(ps, p->pid, w->time_ns);
+		procs_know_exe_of(ps, p->pid, STOP_QUIET);
+		procs_let_go(ps, p->pid, how, procs_tell_expired(ps, p->pid));
+	} else if (files_probed(ps->cfg.files) != before && !stops_held(ps->cfg.bpf, p->pid)) {
+		/* Not held by its loader meanwhile either: that is before any call. */
+		procs_tell_window(ps, p->pid, w->time_ns);
 	}
 	facts_write(ps->rec, p->pid);
 }
@@ -471,16 +415,16 @@ void procs_life(struct procs *ps, const struct wire *w, const char *msg)
 		changed(ps, (pid_t)w->tgid, w->time_ns);
 		break;
 	case WIRE_EXIT:
-		p = find(ps, (pid_t)w->tgid);
+		p = procset_find(&ps->set, (pid_t)w->tgid);
 		if (p && w->flags & WIRE_F_LAST)
-			drop(ps, p);
+			procset_drop(&ps->set, p);
 		break;
 	}
 }
 
 size_t procs_left(const struct procs *ps)
 {
-	return ps->n;
+	return ps->set.n;
 }
 
 static bool gone(const struct proc *p)
@@ -492,11 +436,11 @@ static bool gone(const struct proc *p)
 
 void procs_check_alive(struct procs *ps)
 {
-	for (size_t i = ps->n; i-- > 0;) {
-		if (!gone(&ps->v[i]))
+	for (size_t i = ps->set.n; i-- > 0;) {
+		if (!gone(&ps->set.v[i]))
 			continue;
-		bpf_untrace_process(ps->cfg.bpf, (uint32_t)ps->v[i].pid);
-		drop(ps, &ps->v[i]);
+		bpf_untrace_process(ps->cfg.bpf, (uint32_t)ps->set.v[i].pid);
+		procset_drop(&ps->set, &ps->set.v[i]);
 	}
 }
 
@@ -508,8 +452,8 @@ static void look_at_all(struct procs *ps)
 	if (unseen == ps->unseen)
 		return;
 	ps->unseen = unseen;
-	for (size_t i = 0; i < ps->n; i++)
-		changed(ps, ps->v[i].pid, 0);
+	for (size_t i = 0; i < ps->set.n; i++)
+		changed(ps, ps->set.v[i].pid, 0);
 	ps->looked_ns = clock_mono_ns();
 }
 
@@ -527,8 +471,8 @@ void procs_continue_stopped(struct procs *ps)
 		if (stops_held(ps->cfg.bpf, (pid_t)key))
 			changed(ps, (pid_t)key, 0);
 	}
-	for (size_t i = 0; i < ps->n; i++) {
-		struct proc *p = &ps->v[i];
+	for (size_t i = 0; i < ps->set.n; i++) {
+		struct proc *p = &ps->set.v[i];
 
 		if (p->nudge_until > now && proc_is_stopped(p->pid) &&
 		    !stops_held(ps->cfg.bpf, p->pid))
@@ -552,9 +496,9 @@ void procs_names(const struct procs *ps, pid_t except, char *buf, size_t sz)
 	size_t len = 0;
 
 	*buf = '\0';
-	for (size_t i = 0; i < ps->n && len < sz; i++) {
-		if (ps->v[i].pid == except)
+	for (size_t i = 0; i < ps->set.n && len < sz; i++) {
+		if (ps->set.v[i].pid == except)
 			continue;
-		len += (size_t)snprintf(buf + len, sz - len, "%s%d", len ? ", " : "", ps->v[i].pid);
+		len += (size_t)snprintf(buf + len, sz - len, "%s%d", len ? ", " : "", ps->set.v[i].pid);
 	}
 }
