@@ -1,8 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
-# The one list of packages (Debian names). deps.sh build|test|demo installs what is missing when
+# The one list of packages (Debian names). deps.sh build|test|demo|vm installs what is missing when
 # root, else says what to install; deps.sh list prints all. Without an optional package something
-# smaller is missing: the comment says what; its absence is no failure.
+# smaller is missing: the comment says what; its absence is no failure. deps.sh cross is for
+# `make ARCH=...`, and deps.sh sysroot prints the packages of the other machine.
 set -u
 build="gcc libc6-dev pkg-config clang bpftool libbpf-dev libelf-dev zlib1g-dev"
 # Cheap probe sites (else every probe is at the entry), the .db and .pftrace outputs.
@@ -11,12 +12,20 @@ demo="$build python3-minimal python3 python3-dev"
 tests="$demo libcmocka-dev binutils llvm"
 # Targets with another C library; a second decoder of .pftrace.
 tests_optional="musl-tools protobuf-compiler"
+# To build for arm64 (scripts/cross.mk).
+cross="gcc-aarch64-linux-gnu libc6-dev-arm64-cross"
+# Tests in emulated machines.
+vm="$tests qemu-system-x86 qemu-system-arm busybox-static cpio"
 case ${1:-build} in
 build) need=$build optional=$build_optional ;;
 demo) need=$demo optional=$build_optional ;;
 test) need=$tests optional="$build_optional $tests_optional" ;;
+cross) need="$build $cross" optional=$build_optional ;;
+sysroot)
+	tr ' ' '\n' <<<"$tests $build_optional libpython3-dev" | grep -E '^z?lib.*-dev$' | tr '\n' ' '
+	exit 0 ;;
 list) echo "$tests $build_optional $tests_optional"; exit 0 ;;
-*) echo "usage: deps.sh build|demo|test|list" >&2; exit 2 ;;
+*) echo "usage: deps.sh build|demo|test|cross|sysroot|list" >&2; exit 2 ;;
 esac
 
 if ! command -v dpkg-query >/dev/null; then
