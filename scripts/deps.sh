@@ -15,17 +15,19 @@ tests_optional="musl-tools protobuf-compiler"
 # To build for arm64 (scripts/cross.mk).
 cross="gcc-aarch64-linux-gnu libc6-dev-arm64-cross"
 # Tests in emulated machines.
-vm="$tests qemu-system-x86 qemu-system-arm busybox-static cpio"
+vm="qemu-system-x86 qemu-system-arm busybox-static cpio"
 case ${1:-build} in
 build) need=$build optional=$build_optional ;;
 demo) need=$demo optional=$build_optional ;;
-test) need=$tests optional="$build_optional $tests_optional" ;;
+test) need=$tests optional="$build_optional $tests_optional $vm" ;;
+vm) need="$tests $vm" optional="$build_optional $tests_optional" ;;
 cross) need="$build $cross" optional=$build_optional ;;
 sysroot)
-	tr ' ' '\n' <<<"$tests $build_optional libpython3-dev" | grep -E '^z?lib.*-dev$' | tr '\n' ' '
+	tr ' ' '\n' <<<"$tests $build_optional libpython3-dev" | grep -E '^z?lib.*-dev$'
+	echo libstdc++6	# of the sanitizers
 	exit 0 ;;
-list) echo "$tests $build_optional $tests_optional"; exit 0 ;;
-*) echo "usage: deps.sh build|demo|test|cross|sysroot|list" >&2; exit 2 ;;
+list) echo "$tests $build_optional $tests_optional $vm"; exit 0 ;;
+*) echo "usage: deps.sh build|demo|test|vm|cross|sysroot|list" >&2; exit 2 ;;
 esac
 
 if ! command -v dpkg-query >/dev/null; then
