@@ -4,19 +4,27 @@
 #   make          build $(O)/acltap          make test     build and run every test
 #   make demo     trace a real program       make help     all targets
 #
-# Variables: O=dir (build folder), V=1 (show commands), WERROR=1, DESTDIR, PREFIX, CC, CLANG.
+# Variables: O=dir (build folder), V=1 (show commands), WERROR=1, DESTDIR, PREFIX, CC, CLANG,
+# ARCH=aarch64 (or x86_64: builds for another machine, into build/aarch64; scripts/cross.mk).
 
-O      ?= build
+HOST   := $(shell uname -m)
+ARCH   ?= $(HOST)
+O      ?= build$(if $(filter-out $(HOST),$(ARCH)),/$(ARCH))
 PREFIX ?= /usr/local
 CC     ?= gcc
 CLANG  ?= clang
 BPFTOOL ?= $(firstword $(wildcard /usr/sbin/bpftool /usr/local/sbin/bpftool) bpftool)
-ARCH   := $(shell uname -m)
 BPF_ARCH := $(subst x86_64,x86,$(subst aarch64,arm64,$(ARCH)))
 VERSION := 0.1.0
 
+PKG_CONFIG ?= pkg-config
+
 Q := $(if $(V),,@)
 say = $(if $(V),,@printf '  %-8s %s\n' '$(1)' '$(patsubst $(O)/%,%,$(2))';)
+
+ifneq ($(ARCH),$(HOST))
+include scripts/cross.mk
+endif
 
 WARN := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wformat=2 -Wvla \
 	$(if $(WERROR),-Werror)
@@ -25,12 +33,12 @@ BASE := -std=gnu11 $(WARN) -D_GNU_SOURCE -D_FILE_OFFSET_BITS=64 -DACLTAP_VERSION
 	-Iinclude -Iuser -I$(O)/gen
 SAN  := -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
 BPF_CFLAGS := -g -O2 -target bpf -D__TARGET_ARCH_$(BPF_ARCH) -Wall -Wextra -Iinclude -Ibpf \
-	-idirafter /usr/include/$(ARCH)-linux-gnu
+	-idirafter $(SYSROOT)/usr/include/$(ARCH)-linux-gnu
 
-pkg = $(shell pkg-config $(1) $(2) 2>/dev/null)
-HAVE_CAPSTONE := $(shell pkg-config --exists capstone 2>/dev/null && echo 1)
-HAVE_SQLITE := $(shell pkg-config --exists sqlite3 2>/dev/null && echo 1)
-HAVE_PROTOBUF_C := $(shell pkg-config --exists libprotobuf-c && command -v protoc-c >/dev/null && echo 1)
+pkg = $(shell $(PKG_CONFIG) $(1) $(2) 2>/dev/null)
+HAVE_CAPSTONE := $(shell $(PKG_CONFIG) --exists capstone 2>/dev/null && echo 1)
+HAVE_SQLITE := $(shell $(PKG_CONFIG) --exists sqlite3 2>/dev/null && echo 1)
+HAVE_PROTOBUF_C := $(shell $(PKG_CONFIG) --exists libprotobuf-c && command -v protoc-c >/dev/null && echo 1)
 BASE += $(if $(HAVE_CAPSTONE),-DHAVE_CAPSTONE) $(if $(HAVE_SQLITE),-DHAVE_SQLITE) \
 	$(if $(HAVE_PROTOBUF_C),-DHAVE_PROTOBUF_C)
 LIBS_PURE := -lz -lm $(call pkg,--libs,libelf) $(if $(HAVE_CAPSTONE),$(call pkg,--libs,capstone)) \
@@ -41,7 +49,7 @@ LIBS := $(call pkg,--libs,libbpf) $(LIBS_PURE) -lpthread
 # ---- Sources, in the order in which an event passes through them -----------------------------
 BPF := events follow
 DISCOVER := maps procread procmaps proc elfread elfsym libpath disasm plt_names site site_x86 site_x86_step site_arm64 plan
-LIVE := multi_link features bpfload attach files prelook stops facts procs launch guardian ring recorder session
+LIVE := multi_link features bpfload attach files prelook stops facts procset procs join launch guardian ring recorder session
 CORE := entry decode order text stack state spans startstop calls range tracks counts model tee values reservoir filter stats ranktest \
 	pipeline
 STORE := capwrite capread replay
@@ -117,7 +125,7 @@ $(O)/san/%.o: %.c $(O)/flags
 	$(Q)$(CC) $(SAN) $(BASE) -Itests -MMD -MP -Werror=unused-function -c -o $@ $<
 
 $(O)/san/libpure.a: $(SAN_OBJ)
-	$(Q)rm -f $@ && ar rcs $@ $^
+	$(Q)rm -f $@ && $(AR) rcs $@ $^
 
 $(O)/san/unit/%: $(O)/san/tests/unit/%.o $(O)/san/libpure.a
 	$(call say,LINK,$@)
@@ -140,8 +148,8 @@ unit: deps $(UNIT_BIN) ## build and run the unit tests (ASan, UBSan)
 
 test: ## install what is missing, build, run every test that can run here
 	$(Q)scripts/deps.sh test
-	$(Q)$(MAKE) --no-print-directory O=$(O) all targets $(UNIT_BIN) $(O)/san/golden
-	$(Q)O=$(O) scripts/run-tests.sh unit golden live
+	$(Q)$(MAKE) --no-print-directory O=$(O) all targets $(UNIT_BIN) $(O)/san/golden fuzz-bin
+	$(Q)O=$(O) scripts/run-tests.sh unit golden fuzz live
 
 unit-bin: $(UNIT_BIN) ## build the unit tests
 
@@ -150,6 +158,7 @@ deps:
 
 -include tests/targets/targets.mk
 -include tests/bench/bench.mk
+-include tests/fuzz/fuzz.mk
 
 # ---- The rest --------------------------------------------------------------------------------
 demo: ## install what is missing, build, trace a Python program, show the result
@@ -181,6 +190,6 @@ clean: ## remove the build folder
 	rm -rf $(O)
 
 help: ## this list
-	@grep -hE '^[a-z-]+:.*## ' Makefile tests/targets/targets.mk | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 22
+	@grep -hE '^[a-z-]+:.*## ' Makefile tests/targets/targets.mk tests/fuzz/fuzz.mk | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 22
 
 -include $(TOOL_OBJ:.o=.d) $(SAN_OBJ:.o=.d) $(UNIT_SRC:%.c=$(O)/san/%.d) $(wildcard $(O)/gen/*.d)

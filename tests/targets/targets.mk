@@ -47,7 +47,7 @@ $(T)/%/.checked: $(T)/%/libmsprofiler.so $(T)/%/libascendcl.so $(TS)/check_forms
 	$(Q)touch $@
 
 # ---- Python: limited API, so any Python 3 of the machine can load it --------------------------
-T_PYINC := $(shell $(PYTHON3) -c 'import sysconfig; print(sysconfig.get_path("include"))' 2>/dev/null)
+T_PYINC ?= $(shell $(PYTHON3) -c 'import sysconfig; print(sysconfig.get_path("include"))' 2>/dev/null)
 T_PY := $(if $(wildcard $(T_PYINC)/Python.h),$(T)/acl.abi3.so)
 
 $(T)/acl.abi3.so: $(TS)/lib/aclmodule.c $(T)/jmp/.checked
