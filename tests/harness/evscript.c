@@ -38,11 +38,27 @@ static const struct {
 };
 
 static const char *const fact_names[] = {
-	[FACT_NAME] = "name",	  [FACT_CMDLINE] = "cmdline", [FACT_EXE] = "exe",
-	[FACT_NSPID] = "nspid",	  [FACT_RANK] = "rank",	      [FACT_THREAD_NAME] = "thread",
-	[FACT_USER] = "user",	  [FACT_PROBED] = "probed",   [FACT_UNPROBED] = "unprobed",
-	[FACT_HOST] = "host",	  [FACT_COMMAND] = "command", [FACT_VERSION] = "version",
+	[FACT_NAME] = "name",
+	[FACT_CMDLINE] = "cmdline",
+	[FACT_EXE] = "exe",
+	[FACT_NSPID] = "nspid",
+	[FACT_RANK] = "rank",
+	[FACT_THREAD_NAME] = "thread",
+	[FACT_USER] = "user",
+	[FACT_PROBED] = "probed",
+	[FACT_UNPROBED] = "unprobed",
+	[FACT_HOST] = "host",
+	[FACT_COMMAND] = "command",
+	[FACT_VERSION] = "version",
 	[FACT_OPTION] = "option",
+	[FACT_BOOT_ID] = "boot_id",
+	[FACT_CAPTURE_ID] = "capture_id",
+	[FACT_PID_SPACE] = "pid_space",
+	[FACT_LOCAL_RANK] = "local_rank",
+	[FACT_SOURCE] = "source",
+	[FACT_SHIFT] = "shift",
+	[FACT_ENDED] = "ended",
+	[FACT_ALIGNED] = "aligned",
 };
 
 static const struct entry *function(struct word w)

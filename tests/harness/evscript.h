@@ -33,7 +33,8 @@
  * count FUNC     calls= lost= lost_returns=
  * losses         WIRE_LOSS for what was lost since the last such line
  * counts         losses, and WIRE_COUNT for every function called
- * fact KEY "T"   name cmdline exe nspid rank thread user probed unprobed host command version
+ * fact KEY "T"   name cmdline exe nspid rank local_rank thread user probed unprobed host command
+ *                version capture_id boot_id pid_space source shift ended aligned
  * option raw "BYTES"    any bytes in place of a record
  *
  * Flags as words: unreadable cut nostate noid last returns.

@@ -96,6 +96,7 @@ static int never(void *ctx, const struct proc_file *pf)
 
 static void gone_and_zombie(void **state)
 {
+	struct proc_rank rank;
 	pid_t pid = child(nothing), p;
 	char buf[64];
 	uint64_t v;
@@ -116,7 +117,7 @@ static void gone_and_zombie(void **state)
 	assert_err(proc_ppid(pid, &p), ESRCH);
 	assert_err(proc_tgid(pid, &p), ESRCH);
 	assert_err(proc_nspid(pid, &p), ESRCH);
-	assert_err(proc_rank(pid, &n), ESRCH);
+	assert_err(proc_rank(pid, &rank), ESRCH);
 	assert_err(proc_seccomp(pid, &n), ESRCH);
 	assert_err(proc_open_exe(pid), ESRCH);
 	assert_err(proc_scan_maps(pid, never, NULL), ESRCH);
@@ -286,27 +287,32 @@ static void ranks(void **state)
 {
 	static const struct {
 		char *env[5];
-		int err, rank;
+		int err, rank, local;
 	} cases[] = {
-		{{"LOCAL_RANK=2", "RANK=7", "X=1"}, 0, 7},
-		{{"RANK=7", "LOCAL_RANK=2"}, 0, 7},
-		{{"SLURM_PROCID=5", "LOCAL_RANK=1"}, 0, 5},
-		{{"LOCAL_RANK=1", "OMPI_COMM_WORLD_RANK=9"}, 0, 9},
-		{{"LOCAL_RANK=0"}, 0, 0},
-		{{"RANK=x", "LOCAL_RANK=3"}, 0, 3},
-		{{"RANK=-1"}, -ENODATA, 0},
-		{{"RANK=99999999999"}, -ENODATA, 0},
-		{{"RANK", "RANKS=3", "XRANK=4", ""}, -ENODATA, 0},
-		{{NULL}, -ENODATA, 0},
+		{{"LOCAL_RANK=2", "RANK=7", "X=1"}, 0, 7, 2},
+		{{"RANK=7", "LOCAL_RANK=2"}, 0, 7, 2},
+		{{"SLURM_PROCID=5", "LOCAL_RANK=1"}, 0, 5, 1},
+		{{"SLURM_PROCID=5", "RANK=6", "SLURM_LOCALID=1"}, 0, 6, 1},
+		{{"SLURM_LOCALID=1", "LOCAL_RANK=4"}, 0, -1, 4},
+		{{"OMPI_COMM_WORLD_LOCAL_RANK=1", "OMPI_COMM_WORLD_RANK=9"}, 0, 9, 1},
+		{{"LOCAL_RANK=0"}, 0, -1, 0},
+		{{"RANK=0"}, 0, 0, -1},
+		{{"RANK=x", "LOCAL_RANK=3"}, 0, -1, 3},
+		{{"RANK=x", "SLURM_PROCID=3"}, 0, 3, -1},
+		{{"RANK=-1"}, -ENODATA},
+		{{"RANK=99999999999"}, -ENODATA},
+		{{"RANK", "RANKS=3", "XRANK=4", ""}, -ENODATA},
+		{{NULL}, -ENODATA},
 	};
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		pid_t pid = with_environment(cases[i].env);
-		int rank = -5;
+		struct proc_rank rank;
 
 		assert_int_equal(proc_rank(pid, &rank), cases[i].err);
-		assert_int_equal(rank, cases[i].err ? -5 : cases[i].rank);
+		assert_int_equal(rank.rank, cases[i].err ? -1 : cases[i].rank);
+		assert_int_equal(rank.local, cases[i].err ? -1 : cases[i].local);
 		end(pid);
 	}
 }

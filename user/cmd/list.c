@@ -117,7 +117,7 @@ static int list_process(void *ctx, pid_t pid)
 	char cmdline[256], safe[256];
 	ssize_t n;
 	uid_t uid = 0;
-	int rank = -1;
+	struct proc_rank rank;
 
 	if (proc_scan_maps(pid, list_mapped, &l) || !l.files)
 		return 0;
@@ -129,7 +129,8 @@ static int list_process(void *ctx, pid_t pid)
 	proc_uid(pid, &uid);
 	str_printf(all->text, "PID %d\tuser %u\t", pid, uid);
 	if (!proc_rank(pid, &rank))
-		str_printf(all->text, "rank %d\t", rank);
+		str_printf(all->text, "%srank %d\t", rank.rank < 0 ? "local " : "",
+			   rank.rank < 0 ? rank.local : rank.rank);
 	str_printf(all->text, "%s\n", log_safe(cmdline, n > 0 ? (size_t)n : 0, safe, sizeof(safe)));
 	return 0;
 }

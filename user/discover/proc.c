@@ -192,16 +192,12 @@ int proc_environ(pid_t pid, char **env, size_t *len)
 	return procread_whole(pid, "environ", env, len);
 }
 
-int proc_rank(pid_t pid, int *rank)
+/* The first of names that is set to a number; -1 when none is. */
+static int rank_from(const char *env, size_t len, const char *const names[3])
 {
-	static const char *const names[] = {"RANK", "OMPI_COMM_WORLD_RANK", "SLURM_PROCID",
-					    "LOCAL_RANK"};
-	_free_ char *env = NULL;
-	size_t len, best = sizeof(names) / sizeof(names[0]);
-	int err = procread_whole(pid, "environ", &env, &len);
+	size_t best = 3;
+	int rank = -1;
 
-	if (err)
-		return err;
 	for (const char *p = env; p < env + len; p += strlen(p) + 1) {
 		for (size_t i = 0; i < best; i++) {
 			size_t n = strlen(names[i]);
@@ -210,11 +206,27 @@ int proc_rank(pid_t pid, int *rank)
 			if (strncmp(p, names[i], n) || p[n] != '=' || unit_u64(p + n + 1, &v) ||
 			    v > INT_MAX)
 				continue;
-			*rank = (int)v;
+			rank = (int)v;
 			best = i;
 		}
 	}
-	return best == sizeof(names) / sizeof(names[0]) ? -ENODATA : 0;
+	return rank;
+}
+
+int proc_rank(pid_t pid, struct proc_rank *out)
+{
+	static const char *const world[] = {"RANK", "OMPI_COMM_WORLD_RANK", "SLURM_PROCID"};
+	static const char *const local[] = {"LOCAL_RANK", "OMPI_COMM_WORLD_LOCAL_RANK",
+					    "SLURM_LOCALID"};
+	_free_ char *env = NULL;
+	size_t len;
+	int err = procread_whole(pid, "environ", &env, &len);
+
+	*out = (struct proc_rank){-1, -1};
+	if (err)
+		return err;
+	*out = (struct proc_rank){rank_from(env, len, world), rank_from(env, len, local)};
+	return out->rank < 0 && out->local < 0 ? -ENODATA : 0;
 }
 
 /* ---- lists ---- */

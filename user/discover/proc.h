@@ -24,7 +24,18 @@ int proc_nspid(pid_t pid, pid_t *nspid);  /* its PID in its own, innermost names
 int proc_pidns(pid_t pid, uint64_t *ino); /* which PID namespace it is in */
 int proc_seccomp(pid_t pid, int *mode);	  /* 0 = none, 1 = strict, 2 = filter */
 int proc_tgid(pid_t tid, pid_t *tgid);	  /* the process of a thread */
-int proc_rank(pid_t pid, int *rank);	  /* from RANK and its kin in its first environment */
+
+/*
+ * From the environment it was started with; -1 = unknown. A local rank is one among the processes
+ * of a host: it tells processes of several hosts not apart, so it never stands in for the rank.
+ */
+struct proc_rank {
+	int rank;  /* RANK, OMPI_COMM_WORLD_RANK or SLURM_PROCID, in this order */
+	int local; /* LOCAL_RANK, OMPI_COMM_WORLD_LOCAL_RANK or SLURM_LOCALID */
+};
+
+/* Returns 0; -ENODATA when it has neither; -errno. *out is always set. */
+int proc_rank(pid_t pid, struct proc_rank *out);
 
 bool proc_is_stopped(pid_t pid); /* by a signal */
 bool proc_is_zombie(pid_t pid);	 /* all of it: a process whose leader alone ended is not */

@@ -1,9 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "live/facts.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
+#include <string.h>
+#include <unistd.h>
 
 #include "discover/proc.h"
+#include "util/cleanup.h"
 
 void facts_put(struct recorder *rec, pid_t pid, enum wire_fact key, const char *text, size_t len)
 {
@@ -25,7 +30,7 @@ void facts_write(struct recorder *rec, pid_t pid)
 	ssize_t len;
 	uid_t uid;
 	pid_t nspid;
-	int rank;
+	struct proc_rank rank;
 
 	len = proc_comm(pid, buf, sizeof(buf));
 	facts_put(rec, pid, FACT_NAME, buf, len > 0 ? (size_t)len : 0);
@@ -35,8 +40,53 @@ void facts_write(struct recorder *rec, pid_t pid)
 	facts_put(rec, pid, FACT_EXE, buf, len > 0 ? (size_t)len : 0);
 	if (!proc_nspid(pid, &nspid))
 		put_number(rec, pid, FACT_NSPID, nspid);
-	if (!proc_rank(pid, &rank))
-		put_number(rec, pid, FACT_RANK, rank);
+	proc_rank(pid, &rank);
+	if (rank.rank >= 0)
+		put_number(rec, pid, FACT_RANK, rank.rank);
+	if (rank.local >= 0)
+		put_number(rec, pid, FACT_LOCAL_RANK, rank.local);
 	if (!proc_uid(pid, &uid))
 		put_number(rec, pid, FACT_USER, uid);
+}
+
+/* ---- The capture ---- */
+
+/* The first line of a file of /proc, without its end. Returns the length or -errno. */
+static ssize_t read_line(const char *path, char *buf, size_t sz)
+{
+	_fd_ int fd = open(path, O_RDONLY | O_CLOEXEC);
+	ssize_t n = fd < 0 ? -1 : read(fd, buf, sz);
+	const char *end;
+
+	if (n < 0)
+		return -errno;
+	end = memchr(buf, '\n', (size_t)n);
+	return end ? end - buf : n;
+}
+
+static int put_line(struct recorder *rec, enum wire_fact key, const char *path)
+{
+	char buf[128];
+	ssize_t n = read_line(path, buf, sizeof(buf));
+
+	return n > 0 ? recorder_fact(rec, 0, 0, key, buf, (size_t)n) : 0;
+}
+
+int facts_write_capture(struct recorder *rec)
+{
+	static const char version[] = ACLTAP_VERSION;
+	char host[256] = "", buf[24];
+	uint64_t space;
+	int err, n;
+
+	gethostname(host, sizeof(host) - 1);
+	err = recorder_fact(rec, 0, 0, FACT_VERSION, version, strlen(version));
+	err = err ?: recorder_fact(rec, 0, 0, FACT_HOST, host, strlen(host));
+	/* A new UUID at each reading. */
+	err = err ?: put_line(rec, FACT_CAPTURE_ID, "/proc/sys/kernel/random/uuid");
+	err = err ?: put_line(rec, FACT_BOOT_ID, "/proc/sys/kernel/random/boot_id");
+	if (err || proc_pidns(getpid(), &space))
+		return err;
+	n = snprintf(buf, sizeof(buf), "%llu", (unsigned long long)space);
+	return recorder_fact(rec, 0, 0, FACT_PID_SPACE, buf, (size_t)n);
 }

@@ -15,6 +15,7 @@
 #include "core/entry.h"
 #include "live/attach.h"
 #include "live/bpfload.h"
+#include "live/facts.h"
 #include "live/features.h"
 #include "live/files.h"
 #include "live/guardian.h"
@@ -135,9 +136,7 @@ static int start_capture(struct session *s)
 	char host[256] = "";
 	int err = recorder_clock(s->recorder);
 
-	gethostname(host, sizeof(host) - 1);
-	err = err ?: recorder_fact(s->recorder, 0, 0, FACT_VERSION, version, strlen(version));
-	err = err ?: recorder_fact(s->recorder, 0, 0, FACT_HOST, host, strlen(host));
+	err = err ?: facts_write_capture(s->recorder);
 	if (!err && s->cfg.plan.lifecycle)
 		err = recorder_fact(s->recorder, 0, 0, FACT_OPTION, "lifecycle=1", 11);
 	if (!err && s->cfg.plan.returns)
