@@ -9,6 +9,11 @@
 
 #include "maps.bpf.h"
 
+#define COMM_LEN 16
+/* The gap of a process whose first record was lost: equal to no other, also when a PID is re-used.
+ */
+#define GAP_NEW (1u << 31)
+
 /* acltap's own PID namespace when that is not the initial one. Set before load. */
 const volatile __u64 ns_dev = 0;
 const volatile __u64 ns_ino = 0;
@@ -23,6 +28,30 @@ static __always_inline __u64 current_ids(void)
 	if (bpf_get_ns_current_pid_tgid(ns_dev, ns_ino, &ids, sizeof(ids)))
 		return 0;
 	return (__u64)ids.tgid << 32 | ids.pid;
+}
+
+static __always_inline struct control *switches(void)
+{
+	__u32 zero = 0;
+
+	return bpf_map_lookup_elem(&control, &zero);
+}
+
+/* A change of mappings, or a new program, that user space will not hear of: it looks at all. */
+static __always_inline void count_unseen(void)
+{
+	struct control *c = switches();
+
+	if (c)
+		__sync_fetch_and_add(&c->unseen, 1);
+}
+
+/* -a, -n: may that process become a traced one? */
+static __always_inline int may_join(__u32 tgid)
+{
+	struct control *c = switches();
+
+	return c && c->joining && tgid && tgid != c->own;
 }
 
 static __always_inline void count_lost(struct proc_state *proc, struct func_count *n, __u8 kind)
@@ -41,6 +70,7 @@ static __always_inline __u16 depth16(__u32 depth)
 	return depth > 65535 ? 65535 : depth;
 }
 
+/* proc NULL: of a process that is not traced. th NULL: the state of the thread is not known. */
 static __always_inline void fill(struct wire *w, __u8 kind, __u8 func, __u64 pid_tgid,
 				 struct proc_state *proc, const struct thread_state *th)
 {
@@ -49,7 +79,7 @@ static __always_inline void fill(struct wire *w, __u8 kind, __u8 func, __u64 pid
 	w->len = sizeof(*w);
 	w->kind = kind;
 	w->func = func;
-	w->gap = proc->gap;
+	w->gap = proc ? proc->gap : 0;
 	w->arg0 = 0;
 	w->arg1 = 0;
 	w->msg_len = 0;

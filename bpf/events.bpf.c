@@ -16,7 +16,7 @@
 #define MSG_LARGE 256
 
 /* Set before load. */
-const volatile __u32 no_cookies = 0; /* before 5.15: the program is loaded once per cookie, */
+const volatile __u32 no_cookies = 0;   /* before 5.15: the program is loaded once per cookie, */
 const volatile __u64 fixed_cookie = 0; /* and this is it */
 const volatile __u32 may_fault = 0;    /* sleepable: a page that is not resident is brought in */
 const volatile __u32 page_size = 4096;
@@ -37,15 +37,60 @@ static __always_inline __u64 cookie_of(void *ctx)
 	return no_cookies ? fixed_cookie : bpf_get_attach_cookie(ctx);
 }
 
-static __always_inline struct proc_state *traced(__u32 tgid)
-{
-	struct control *c;
-	__u32 zero = 0;
+struct joined {
+	struct wire w;
+	char comm[COMM_LEN];
+};
 
-	c = bpf_map_lookup_elem(&control, &zero);
+/*
+ * -a, -n: a process becomes a traced one by its first call. The record is reserved before the map
+ * has the process, so it comes before all others of it; when it is lost, they speak for it.
+ */
+static __noinline struct proc_state *join(__u32 tgid, __u64 by_return)
+{
+	struct proc_state fresh = {};
+	struct control *c;
+	struct joined *r;
+
+	if (!may_join(tgid))
+		return NULL;
+	r = bpf_ringbuf_reserve(&events, sizeof(*r), 0);
+	if (r) {
+		fill(&r->w, WIRE_JOINED, 0, current_ids(), NULL, NULL);
+		r->w.flags = 0;
+		r->w.arg0 = by_return;
+		r->w.msg_len = sizeof(r->comm);
+		r->w.len = sizeof(*r);
+		bpf_get_current_comm(r->comm, sizeof(r->comm));
+	} else {
+		fresh.gap = GAP_NEW;
+	}
+	if (!bpf_map_update_elem(&procs, &tgid, &fresh, BPF_NOEXIST)) {
+		if (r)
+			bpf_ringbuf_submit(r, BPF_RB_FORCE_WAKEUP);
+		return bpf_map_lookup_elem(&procs, &tgid);
+	}
+	if (r)
+		bpf_ringbuf_discard(r, BPF_RB_NO_WAKEUP);
+	if (!bpf_map_lookup_elem(&procs, &tgid)) { /* not another thread: the map is full */
+		c = switches();
+		if (c)
+			__sync_fetch_and_add(&c->no_room, 1);
+	}
+	return bpf_map_lookup_elem(&procs, &tgid);
+}
+
+static __always_inline struct proc_state *traced(__u32 tgid, __u64 by_return)
+{
+	struct control *c = switches();
+	struct proc_state *proc;
+
 	if (!c || !c->gate)
 		return NULL;
-	return bpf_map_lookup_elem(&procs, &tgid);
+	proc = bpf_map_lookup_elem(&procs, &tgid);
+	if (!proc && c->joining)
+		proc = join(tgid, by_return);
+	return proc && !(proc->flags & PROC_IGNORED) ? proc : NULL;
 }
 
 /*
@@ -253,7 +298,7 @@ static __always_inline struct thread_state *thread_here(void *ctx)
 SEC("uprobe")
 int entry(struct pt_regs *ctx)
 {
-	struct proc_state *proc = traced(current_ids() >> 32);
+	struct proc_state *proc = traced(current_ids() >> 32, 0);
 	__u32 func = COOKIE_FUNC(cookie_of(ctx));
 	struct func_count *count;
 	struct thread_state *th;
@@ -340,7 +385,7 @@ static __always_inline int emit_return(struct thread_state *th, struct proc_stat
 SEC("uretprobe")
 int leave(struct pt_regs *ctx)
 {
-	struct proc_state *proc = traced(current_ids() >> 32);
+	struct proc_state *proc = traced(current_ids() >> 32, 1);
 	struct thread_state *th;
 	__u32 func;
 

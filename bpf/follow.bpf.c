@@ -11,7 +11,6 @@
 #include "ktypes.h"
 
 #define SIGSTOP 19
-#define COMM_LEN 16
 #define AT_BASE 7
 #define PID_LEVELS 8
 #define AUXV_PAIRS 16
@@ -32,6 +31,16 @@ static __always_inline struct func_count *lifecycle_count(void)
 	return bpf_map_lookup_elem(&counts, &func);
 }
 
+static __always_inline void fill_comm(struct comm_record *r, __u8 kind, __u64 pid_tgid,
+				      struct proc_state *proc, struct task_struct *task)
+{
+	fill(&r->w, kind, 0, pid_tgid, proc, NULL);
+	r->w.flags = 0;
+	bpf_core_read(r->comm, sizeof(r->comm), &task->comm);
+	r->w.msg_len = sizeof(r->comm);
+	r->w.len = sizeof(*r);
+}
+
 static __always_inline int emit_comm(__u8 kind, __u64 pid_tgid, struct proc_state *proc, __u64 arg0,
 				     struct task_struct *task, __u64 wakeup)
 {
@@ -41,12 +50,8 @@ static __always_inline int emit_comm(__u8 kind, __u64 pid_tgid, struct proc_stat
 		count_lost(proc, lifecycle_count(), kind);
 		return -1;
 	}
-	fill(&r->w, kind, 0, pid_tgid, proc, NULL);
-	r->w.flags = 0;
+	fill_comm(r, kind, pid_tgid, proc, task);
 	r->w.arg0 = arg0;
-	bpf_core_read(r->comm, sizeof(r->comm), &task->comm);
-	r->w.msg_len = sizeof(r->comm);
-	r->w.len = sizeof(*r);
 	bpf_ringbuf_submit(r, wakeup);
 	return 0;
 }
@@ -78,13 +83,13 @@ int on_fork(struct bpf_raw_tracepoint_args *ctx)
 	__u64 pid_tgid = current_ids();
 	__u32 parent = pid_tgid >> 32, tgid = tgid_of(child), *stop;
 	struct proc_state *proc = bpf_map_lookup_elem(&procs, &parent);
-	struct proc_state fresh = {};
+	struct proc_state fresh = {.flags = PROC_FOLLOWED};
 
-	if (!proc || !follow || tgid == parent || !tgid)
+	if (!proc || proc->flags & PROC_IGNORED || !follow || tgid == parent || !tgid)
 		return 0; /* not traced, not wanted, a new thread, or in a namespace of its own */
 	/* The child's texts are unknown when this record is lost: its gap says so. */
 	if (emit_comm(WIRE_FORK, pid_tgid, proc, tgid, child, BPF_RB_FORCE_WAKEUP))
-		fresh.gap = 1u << 31; /* equal to no other, also when the PID is used again */
+		fresh.gap = GAP_NEW;
 	bpf_map_update_elem(&procs, &tgid, &fresh, BPF_ANY);
 	stop = bpf_map_lookup_elem(&stops, &parent);
 	if (stop) {
@@ -118,30 +123,62 @@ static __always_inline __u64 loader_base(struct task_struct *task)
 	return 0;
 }
 
+/* How the program file that the task runs now is to be treated, if it is known. */
+static __always_inline __u32 *known_exe(struct task_struct *task)
+{
+	struct exe_key key = {};
+
+	key.ino = BPF_CORE_READ(task, mm, exe_file, f_inode, i_ino);
+	key.dev = BPF_CORE_READ(task, mm, exe_file, f_inode, i_sb, s_dev);
+	return bpf_map_lookup_elem(&known_exes, &key);
+}
+
 /*
  * A program file that was not looked at yet is stopped before its first instruction, unless it
  * will call a dynamic loader that is probed: that is early enough.
  */
 static __always_inline void stop_new_program(__u32 tgid, struct task_struct *task)
 {
-	struct exe_key key = {};
-	__u32 state, zero = 0, *known;
-	struct control *c = bpf_map_lookup_elem(&control, &zero);
+	__u32 state, *known;
+	struct control *c = switches();
 	__u64 root = (__u64)BPF_CORE_READ(task, fs, root.dentry);
 	int here;
 
 	if (!own_root)
 		own_root = root;
 	here = root == own_root;
-	key.ino = BPF_CORE_READ(task, mm, exe_file, f_inode, i_ino);
-	key.dev = BPF_CORE_READ(task, mm, exe_file, f_inode, i_sb, s_dev);
-	known = bpf_map_lookup_elem(&known_exes, &key);
+	known = known_exe(task);
 	state = known ? *known : here && loader_base(task) ? STOP_ARMED : STOP_SENT;
 	if (!c || !c->may_stop)
 		return;
 	bpf_map_update_elem(&stops, &tgid, &state, BPF_ANY);
 	if (state == STOP_SENT)
 		bpf_send_signal(SIGSTOP);
+}
+
+/*
+ * -a, -n: a program starts that is not traced. User space looks at it; until it has, the loader's
+ * probe holds it, unless the same file was looked at before.
+ */
+static __noinline int new_program(__u32 tgid, struct task_struct *task)
+{
+	__u32 state = STOP_ARMED;
+	struct control *c = switches();
+	struct comm_record *r;
+
+	if (!c || !may_join(tgid))
+		return 0;
+	bpf_map_delete_elem(&procs, &tgid); /* ignored so far: it may have another name now */
+	if (c->may_stop && !known_exe(task))
+		bpf_map_update_elem(&stops, &tgid, &state, BPF_ANY);
+	r = bpf_ringbuf_reserve(&events, sizeof(*r), 0);
+	if (!r) {
+		count_unseen();
+		return 0;
+	}
+	fill_comm(r, WIRE_EXEC, current_ids(), NULL, task);
+	bpf_ringbuf_submit(r, BPF_RB_FORCE_WAKEUP);
+	return 0;
 }
 
 SEC("raw_tp/sched_process_exec")
@@ -153,14 +190,25 @@ int on_exec(struct bpf_raw_tracepoint_args *ctx)
 	__u32 tgid = pid_tgid >> 32;
 	struct proc_state *proc = bpf_map_lookup_elem(&procs, &tgid);
 
-	if (!proc)
-		return 0;
+	if (!proc || proc->flags & PROC_IGNORED)
+		return new_program(tgid, task);
 	if (!ns_ino) /* as the initial namespace counts */
 		bpf_map_delete_elem(&threads, &old_tid);
 	bpf_map_delete_elem(&threads, &tgid);
 	emit_comm(WIRE_EXEC, pid_tgid, proc, 0, task, BPF_RB_FORCE_WAKEUP);
 	if (launch)
 		stop_new_program(tgid, task);
+	return 0;
+}
+
+/* The maps forget a process, or a thread, of which nothing is recorded. */
+static __always_inline int leave_untraced(__u32 tgid, __u32 tid, struct task_struct *task)
+{
+	bpf_map_delete_elem(&threads, &tid);
+	if (may_join(tgid) && !BPF_CORE_READ(task, signal, live.counter)) {
+		bpf_map_delete_elem(&procs, &tgid);
+		bpf_map_delete_elem(&stops, &tgid);
+	}
 	return 0;
 }
 
@@ -175,10 +223,8 @@ int on_exit(struct bpf_raw_tracepoint_args *ctx)
 	struct wire *w;
 	int last;
 
-	if (!proc) { /* its last thread was faster, or it is not traced */
-		bpf_map_delete_elem(&threads, &tid);
-		return 0;
-	}
+	if (!proc || proc->flags & PROC_IGNORED) /* or its last thread was faster */
+		return leave_untraced(tgid, tid, task);
 	th = bpf_map_lookup_elem(&threads, &tid);
 	last = BPF_CORE_READ(task, signal, live.counter) == 0;
 	if (th || last) {

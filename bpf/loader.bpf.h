@@ -22,10 +22,15 @@ struct task_struct;
 
 static __always_inline int may_stop(void)
 {
-	__u32 zero = 0;
-	struct control *c = bpf_map_lookup_elem(&control, &zero);
+	struct control *c = switches();
 
 	return c && c->may_stop;
+}
+
+/* Is it of interest what that process maps? proc is its entry, NULL for none. */
+static __always_inline int is_watched(const struct proc_state *proc, __u32 tgid)
+{
+	return proc ? !(proc->flags & PROC_IGNORED) : may_join(tgid);
 }
 
 /* Should this process be held? Then its state becomes held. */
@@ -40,15 +45,6 @@ static __always_inline int hold(__u32 tgid, __u32 held)
 	else if (*stop == STOP_ARMED)
 		*stop = held;
 	return *stop == held;
-}
-
-static __always_inline void count_unseen(void)
-{
-	__u32 zero = 0;
-	struct control *c = bpf_map_lookup_elem(&control, &zero);
-
-	if (c)
-		__sync_fetch_and_add(&c->unseen, 1);
 }
 
 /* Without room user space is told by the counter to look at all processes. */
@@ -75,7 +71,7 @@ int loaded(struct pt_regs *ctx)
 	__u32 tgid = current_ids() >> 32;
 	struct proc_state *proc = bpf_map_lookup_elem(&procs, &tgid);
 
-	if (!proc || loader_state(ctx) != R_DEBUG_CONSISTENT)
+	if (!is_watched(proc, tgid) || loader_state(ctx) != R_DEBUG_CONSISTENT)
 		return 0;
 	if (hold(tgid, STOP_SENT))
 		bpf_send_signal(SIGSTOP);
@@ -108,8 +104,7 @@ static long wait_step(__u32 i, struct wait *w)
 
 static __always_inline void count_expired(void)
 {
-	__u32 zero = 0;
-	struct control *c = bpf_map_lookup_elem(&control, &zero);
+	struct control *c = switches();
 
 	if (c)
 		__sync_fetch_and_add(&c->expired, 1);
@@ -136,14 +131,14 @@ int loaded_wait(struct pt_regs *ctx)
 	struct proc_state *proc = bpf_map_lookup_elem(&procs, &w.tgid);
 	__u32 *stop, state;
 
-	if (!proc)
+	if (!is_watched(proc, w.tgid))
 		return 0;
 	state = loader_state(ctx);
 	if (state == R_DEBUG_DELETE)
 		rearm(w.tgid);
 	if (state != R_DEBUG_CONSISTENT)
 		return 0;
-	w.until = bpf_ktime_get_ns() + STOP_WAIT_NS;
+	w.until = bpf_ktime_get_ns() + (proc ? STOP_WAIT_NS : STOP_WAIT_ANY_NS);
 	if (!hold(w.tgid, STOP_WAIT)) {
 		tell_loaded(proc);
 		return 0;

@@ -39,8 +39,13 @@ enum probe_depth { DEPTH_KEEP, DEPTH_PUSH, DEPTH_POP };
 
 /* State of a traced process; key: tgid. Made by user space or at fork, removed at exit. */
 struct proc_state {
-	__u32 gap; /* records lost so far */
-	__u32 pad;
+	__u32 gap;   /* records lost so far */
+	__u32 flags; /* enum proc_flag */
+};
+
+enum proc_flag {
+	PROC_IGNORED = 1,  /* -n: its name was not asked for; nothing of it is recorded */
+	PROC_FOLLOWED = 2, /* the child of a traced process */
 };
 
 /*
@@ -57,6 +62,8 @@ enum stop_state {
 
 /* How long a process waits inside the probe before it is stopped by a signal. */
 #define STOP_WAIT_NS 500000000ull
+/* -a, -n: one that nobody asked for by its number waits less for acltap. */
+#define STOP_WAIT_ANY_NS 20000000ull
 
 /* A program file that has been looked at; the value is an enum stop_state for its next start. */
 struct exe_key {
@@ -104,6 +111,9 @@ struct control {
 	__u32 may_stop; /* processes may be stopped; the guardian clears it */
 	__u32 expired;	/* waits that nobody answered in time; the programs count */
 	__u32 unseen;	/* changes of mappings that found no room in the ring; the programs count */
+	__u32 joining;	/* -a, -n: a process that calls a traced function becomes a traced one */
+	__u32 own;	/* acltap's own tgid: it never does */
+	__u32 no_room;	/* calls of processes for which the map has no room; the programs count */
 };
 
 /* Offset of r_state in struct r_debug (<link.h>), and its value when no change is under way. */

@@ -22,6 +22,7 @@ enum wire_kind {
 	WIRE_EXEC = 4,	 /* tgid replaced its program; message = the new comm */
 	WIRE_EXIT = 5,	 /* thread tid ended; WIRE_F_LAST when the whole process did */
 	WIRE_LOADED = 6, /* the dynamic loader changed the mappings of tgid */
+	WIRE_JOINED = 7, /* -a, -n: first call of tgid (arg0 = 1: a return); message = its comm */
 
 	/* Written by user space. */
 	WIRE_CLOCK = 16, /* time_ns = monotonic, arg0 = realtime ns, message = __u64 boottime ns */

@@ -151,7 +151,7 @@ static int run_record(int argc, char **argv)
 const struct command cmd_record = {
 	.name = "record",
 	.summary = "trace a program, or running ones, and write what they annotated",
-	.usage = "[options] -- CMD [ARG...]\n[options] -p PID[,PID...]",
+	.usage = "[options] -- CMD [ARG...]\n[options] -p PID[,PID...]|-n GLOB|-a",
 	.example = "acltap record -o run -- python3 train.py\nacltap record -d 10s -o marks.csv -p "
 		   "4242",
 	.opts = options,

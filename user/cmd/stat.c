@@ -263,15 +263,15 @@ static int choose_source(struct run *r, const struct opt_result *args)
 		return cmd_usage_error(&cmd_stat, "--hist is for --format table only");
 	if (args->dashes && args->n_before)
 		return cmd_usage_error(&cmd_stat, "a capture and a command exclude each other");
-	if (!args->n_args && !t->pids.n)
-		return cmd_usage_error(&cmd_stat,
-				       "name a capture, or what to trace: -p PID or -- CMD");
+	if (!args->n_args && !targets_named(t))
+		return cmd_usage_error(&cmd_stat, "name a capture, or what to trace: -p PID, "
+						  "-n GLOB, -a or -- CMD");
 	if (args->dashes || !args->n_args)
 		return targets_prepare(&r->targets, &cmd_stat, args->n_args ? args->args : NULL);
 	if (args->n_args > 1)
 		return cmd_usage_error(&cmd_stat, "one capture at a time, not '%s' too",
 				       args->args[1]);
-	if (t->duration_ns || t->delay_ns || t->libs.n || t->no_follow || t->no_stop || t->wait)
+	if (t->names.n || t->everyone || t->duration_ns || t->delay_ns || t->libs.n || t->no_follow || t->no_stop || t->wait)
 		return cmd_usage_error(&cmd_stat, "options of tracing, but '%s' is a capture",
 				       args->args[0]);
 	log_set_level(t->quiet ? LOG_QUIET : t->verbose ? LOG_VERBOSE : LOG_NORMAL);
@@ -311,7 +311,7 @@ static int run_stat(int argc, char **argv)
 const struct command cmd_stat = {
 	.name = "stat",
 	.summary = "durations by name: count, total, median, percentiles and more",
-	.usage = "[options] [-p PID[,PID...]] CAPTURE|DIR\n[options] -p PID[,PID...]\n[options] -- "
+	.usage = "[options] [-p PID[,PID...]] CAPTURE|DIR\n[options] -p PID|-n GLOB|-a\n[options] -- "
 		 "CMD [ARG...]",
 	.example = "acltap stat --sort p99 PROF_20260101120000_4242\nacltap stat -d 10s -p 4242",
 	.opts = options,

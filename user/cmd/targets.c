@@ -19,12 +19,19 @@ void targets_init(struct targets *t)
 	*t = (struct targets){.ring_size = 16 * MIB};
 }
 
+bool targets_named(const struct targets *t)
+{
+	return t->pids.n || t->names.n || t->everyone;
+}
+
 static int check_options(const struct targets *t, const struct command *c)
 {
-	if (!t->argv && !t->pids.n)
-		return cmd_usage_error(c, "nothing to trace: give -p PID or -- CMD");
-	if (t->argv && t->pids.n)
-		return cmd_usage_error(c, "-p and a command exclude each other");
+	if (!t->argv && !targets_named(t))
+		return cmd_usage_error(c, "nothing to trace: give -p PID, -n GLOB, -a or -- CMD");
+	if (!!t->argv + !!t->pids.n + !!t->names.n + t->everyone > 1)
+		return cmd_usage_error(c, "-p, -n, -a and a command exclude each other");
+	if (t->everyone && t->no_follow)
+		return cmd_usage_error(c, "-a is every process, also with --no-follow");
 	if (t->ring_size < 4096 || t->ring_size > 1024 * MIB || (t->ring_size & (t->ring_size - 1)))
 		return cmd_usage_error(c, "--ring-size must be a power of two from 4K to 1G");
 	if (t->wait && !t->argv)
@@ -73,6 +80,9 @@ int targets_open(struct targets *t, const struct session_config *cfg)
 
 	own.pids = t->pids.v;
 	own.n_pids = t->pids.n;
+	own.join = t->everyone ? JOIN_ALL : t->names.n ? JOIN_NAMED : JOIN_NONE;
+	own.names = t->names.v;
+	own.n_names = t->names.n;
 	own.argv = t->argv;
 	own.exe = t->exe;
 	own.libs = t->libs.v;
@@ -134,5 +144,6 @@ void targets_free(struct targets *t)
 	free(t->exe);
 	opt_strings_free(&t->libs);
 	opt_pids_free(&t->pids);
+	opt_strings_free(&t->names);
 	targets_init(t);
 }

@@ -18,6 +18,8 @@ struct targets {
 	/* Options. */
 	struct opt_strings libs;
 	struct opt_pids pids;
+	struct opt_strings names;
+	bool everyone;
 	uint64_t duration_ns, delay_ns, ring_size;
 	bool no_follow, no_stop, wait, strict, quiet, verbose, lifecycle, returns;
 	int probe_site;
@@ -39,6 +41,10 @@ extern const struct opt_word targets_probe_sites[];
 #define TARGETS_OPTIONS(config)                                                                    \
 	TARGETS_ROW(config, "pid", 'p', OPT_PIDS, pids, "PID", "attach to running processes",      \
 		    NULL),                                                                         \
+		TARGETS_ROW(config, "name", 'n', OPT_STRINGS, names, "GLOB",                       \
+			    "those with that name, now and later (repeatable)", NULL),             \
+		TARGETS_ROW(config, "everyone", 'a', OPT_FLAG, everyone, NULL,                     \
+			    "all that use the API, now and later", NULL),                          \
 		TARGETS_ROW(config, "duration", 'd', OPT_DURATION, duration_ns, "TIME",            \
 			    "end tracing after that (default: at the end)", NULL),                 \
 		TARGETS_ROW(config, "delay", 0, OPT_DURATION, delay_ns, "TIME",                    \
@@ -64,6 +70,9 @@ extern const struct opt_word targets_probe_sites[];
 		TARGETS_ROW(config, "quiet", 'q', OPT_FLAG, quiet, NULL,                           \
 			    "errors and warnings only", NULL),                                     \
 		TARGETS_ROW(config, "verbose", 'v', OPT_FLAG, verbose, NULL, "say more", NULL)
+
+/* Is any of -p, -n and -a given? */
+bool targets_named(const struct targets *t);
 
 /* The defaults; before the options are parsed. */
 void targets_init(struct targets *t);

@@ -206,7 +206,7 @@ static int run_trace(int argc, char **argv)
 const struct command cmd_trace = {
 	.name = "trace",
 	.summary = "show ranges and marks as they end, one a line",
-	.usage = "[options] -p PID[,PID...]\n[options] -- CMD [ARG...]",
+	.usage = "[options] -p PID[,PID...]|-n GLOB|-a\n[options] -- CMD [ARG...]",
 	.example = "acltap trace -m 'forward*' -p 4242\nacltap trace --json -p 4242 | jq .name",
 	.opts = options,
 	.n_opts = sizeof(options) / sizeof(options[0]),

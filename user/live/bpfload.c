@@ -274,6 +274,13 @@ void bpf_untrace_process(struct bpf *b, uint32_t tgid)
 	bpf_map_delete_elem(b->stops_fd, &tgid);
 }
 
+void bpf_ignore_process(struct bpf *b, uint32_t tgid)
+{
+	struct proc_state state = {.flags = PROC_IGNORED};
+
+	bpf_map_update_elem(b->procs_fd, &tgid, &state, BPF_EXIST); /* it may have ended */
+}
+
 int bpf_counts(const struct bpf *b, unsigned int func, struct func_count *out)
 {
 	int n = libbpf_num_possible_cpus();

@@ -51,6 +51,7 @@ void bpf_gate(struct bpf *b, bool open);
 
 int bpf_trace_process(struct bpf *b, uint32_t tgid); /* -ENOSPC: too many processes */
 void bpf_untrace_process(struct bpf *b, uint32_t tgid);
+void bpf_ignore_process(struct bpf *b, uint32_t tgid); /* one that joined by itself */
 
 /* Sums the counters of a function over all CPUs. */
 int bpf_counts(const struct bpf *b, unsigned int func, struct func_count *out);

@@ -297,6 +297,11 @@ size_t files_probed(const struct files *f)
 	return n;
 }
 
+size_t files_known(const struct files *f)
+{
+	return f->n;
+}
+
 int files_describe(const struct files *f, struct str *text)
 {
 	for (size_t i = 0; i < f->n; i++)

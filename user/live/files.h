@@ -55,6 +55,7 @@ size_t files_ineffective(struct files *f, const struct proc_file *pf, size_t *al
 			 const char **why);
 
 size_t files_probed(const struct files *f); /* number of files with probes */
+size_t files_known(const struct files *f);  /* number of files looked at */
 
 /* What is probed where and why, one line each. */
 int files_describe(const struct files *f, struct str *text);

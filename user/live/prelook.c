@@ -83,13 +83,18 @@ void prelook_root(struct files *files, pid_t pid)
 		libpath_for_each(env, look_in_root, &r);
 }
 
+void prelook_here(struct files *files)
+{
+	libpath_for_each(environ, look_quietly, files);
+	for (size_t i = 0; i < sizeof(loaders) / sizeof(loaders[0]); i++)
+		look_quietly(files, loaders[i]);
+}
+
 void prelook(struct files *files, struct procs *procs, const char *exe)
 {
 	_fd_ int fd = open(exe, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 
-	libpath_for_each(environ, look_quietly, files);
-	for (size_t i = 0; i < sizeof(loaders) / sizeof(loaders[0]); i++)
-		look_quietly(files, loaders[i]);
+	prelook_here(files);
 	if (fd < 0 || files_look(files, fd, exe) < 0)
 		return; /* a script: its interpreter is looked at when it starts */
 	look_at_loader(files, fd);

@@ -12,6 +12,9 @@
 /* Looks at the program exe, its dynamic loader, and the library where the command will find it. */
 void prelook(struct files *files, struct procs *procs, const char *exe);
 
+/* The usual dynamic loaders, and the library where acltap's own environment leads. */
+void prelook_here(struct files *files);
+
 /* The same for a running process that may load the library later: in its own root. */
 void prelook_root(struct files *files, pid_t pid);
 

@@ -22,6 +22,8 @@
 #include "util/unit.h"
 
 #define NUDGE_NS 2000000000ull
+#define TASK_COMM_LEN 16
+#define RESCAN_NS 1000000000ull
 
 int procs_new(const struct procs_config *cfg, struct procs **out)
 {
@@ -101,8 +103,8 @@ static void watch_stamps(struct procs *ps)
 }
 
 /*
- * Where processes wait inside the probe only procs_let_go() and the probe itself change the state of one:
- * anything else would race with a process that loads and unloads meanwhile.
+ * Where processes wait inside the probe only procs_let_go() and the probe itself change the state
+ * of one: anything else would race with a process that loads and unloads meanwhile.
  */
 void procs_settle(struct procs *ps, struct proc *p)
 {
@@ -163,6 +165,16 @@ int procs_look(struct procs *ps, struct proc *p)
 	return err;
 }
 
+int procs_scan(struct procs *ps, pid_t pid, bool *probed)
+{
+	struct proc unknown = {.pid = pid, .told = true};
+	struct look l = {.ps = ps, .p = &unknown};
+	int err = proc_scan_maps(pid, look_at, &l);
+
+	*probed = l.probed;
+	return err;
+}
+
 void procs_know_exe(struct procs *ps, int exe_fd, enum stop_state state)
 {
 	stops_know_exe(ps->cfg.bpf, exe_fd, state);
@@ -217,9 +229,18 @@ static int attach_descendant(void *ctx, pid_t pid)
 	return 0;
 }
 
-int procs_attach(struct procs *ps, pid_t pid)
+void procs_attach_descendants(struct procs *ps, pid_t pid)
 {
 	size_t before;
+
+	do { /* forks are followed from now on, so this ends */
+		before = ps->set.n;
+		proc_for_each_descendant(pid, attach_descendant, ps);
+	} while (ps->set.n != before);
+}
+
+int procs_attach(struct procs *ps, pid_t pid)
+{
 	pid_t tgid;
 	int err;
 
@@ -236,12 +257,8 @@ int procs_attach(struct procs *ps, pid_t pid)
 	if (err)
 		return log_err(err, "cannot attach to PID %d", pid);
 	prelook_root(ps->cfg.files, pid);
-	if (!ps->cfg.follow)
-		return 0;
-	do { /* forks are followed from now on, so this ends */
-		before = ps->set.n;
-		proc_for_each_descendant(pid, attach_descendant, ps);
-	} while (ps->set.n != before);
+	if (ps->cfg.follow)
+		procs_attach_descendants(ps, pid);
 	return 0;
 }
 
@@ -339,7 +356,8 @@ static struct proc *find_traced(struct procs *ps, pid_t pid)
 	uint32_t tgid = (uint32_t)pid;
 	struct proc_state state;
 
-	if (p || bpf_map_lookup_elem(ps->cfg.bpf->procs_fd, &tgid, &state))
+	if (p || bpf_map_lookup_elem(ps->cfg.bpf->procs_fd, &tgid, &state) ||
+	    (ps->cfg.join && !(state.flags & PROC_FOLLOWED)))
 		return p;
 	p = procset_add(&ps->set, pid);
 	facts_write(ps->rec, pid);
@@ -353,6 +371,10 @@ static void changed(struct procs *ps, pid_t pid, uint64_t loaded_ns)
 	size_t before = files_probed(ps->cfg.files);
 	bool expired;
 
+	if (!p && ps->cfg.join) {
+		join_mapped(ps, pid, loaded_ns);
+		return;
+	}
 	if (p)
 		procs_look(ps, p);
 	expired = procs_tell_expired(ps, pid);
@@ -401,21 +423,28 @@ static void executed(struct procs *ps, const struct wire *w)
 
 void procs_life(struct procs *ps, const struct wire *w, const char *msg)
 {
-	struct proc *p;
+	struct proc *p = procset_find(&ps->set, (pid_t)w->tgid);
+	char comm[TASK_COMM_LEN + 1] = "";
 
-	(void)msg;
+	memcpy(comm, msg, w->msg_len < TASK_COMM_LEN ? w->msg_len : TASK_COMM_LEN);
 	switch (w->kind) {
 	case WIRE_FORK:
 		forked(ps, w);
 		break;
 	case WIRE_EXEC:
-		executed(ps, w);
+		if (ps->cfg.join && (!p || p->ignored))
+			join_exec(ps, w, comm);
+		else
+			executed(ps, w);
+		break;
+	case WIRE_JOINED:
+		if (!p || p->ignored)
+			join_call(ps, w, comm);
 		break;
 	case WIRE_LOADED:
 		changed(ps, (pid_t)w->tgid, w->time_ns);
 		break;
 	case WIRE_EXIT:
-		p = procset_find(&ps->set, (pid_t)w->tgid);
 		if (p && w->flags & WIRE_F_LAST)
 			procset_drop(&ps->set, p);
 		break;
@@ -439,6 +468,11 @@ void procs_check_alive(struct procs *ps)
 	for (size_t i = ps->set.n; i-- > 0;) {
 		if (!gone(&ps->set.v[i]))
 			continue;
+		/* Its last records may still be in the ring, and want to know who it was. */
+		if (ps->cfg.join && !ps->set.v[i].gone) {
+			ps->set.v[i].gone = true;
+			continue;
+		}
 		bpf_untrace_process(ps->cfg.bpf, (uint32_t)ps->set.v[i].pid);
 		procset_drop(&ps->set, &ps->set.v[i]);
 	}
@@ -448,10 +482,13 @@ void procs_check_alive(struct procs *ps)
 static void look_at_all(struct procs *ps)
 {
 	uint32_t unseen = __atomic_load_n(&ps->cfg.bpf->control->unseen, __ATOMIC_RELAXED);
+	size_t unreadable;
 
-	if (unseen == ps->unseen)
+	if (unseen == ps->unseen || (ps->cfg.join && clock_mono_ns() - ps->looked_ns < RESCAN_NS))
 		return;
 	ps->unseen = unseen;
+	if (ps->cfg.join)
+		join_running(ps, &unreadable);
 	for (size_t i = 0; i < ps->set.n; i++)
 		changed(ps, ps->set.v[i].pid, 0);
 	ps->looked_ns = clock_mono_ns();
@@ -483,6 +520,7 @@ void procs_continue_stopped(struct procs *ps)
 void procs_stop_stopping(struct procs *ps)
 {
 	ps->cfg.bpf->control->may_stop = 0;
+	ps->cfg.bpf->control->joining = 0;
 	guardian_continue_all(ps->cfg.bpf->stops_fd, false);
 }
 
@@ -499,6 +537,7 @@ void procs_names(const struct procs *ps, pid_t except, char *buf, size_t sz)
 	for (size_t i = 0; i < ps->set.n && len < sz; i++) {
 		if (ps->set.v[i].pid == except)
 			continue;
-		len += (size_t)snprintf(buf + len, sz - len, "%s%d", len ? ", " : "", ps->set.v[i].pid);
+		len += (size_t)snprintf(buf + len, sz - len, "%s%d", len ? ", " : "",
+					ps->set.v[i].pid);
 	}
 }

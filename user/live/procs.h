@@ -18,9 +18,19 @@
 
 struct procs;
 
+/* Whether processes become traced ones that nobody named by their number. */
+enum procs_join {
+	JOIN_NONE,
+	JOIN_ALL,   /* every one that calls a traced function */
+	JOIN_NAMED, /* of these, those whose name was asked for, and their children */
+};
+
 struct procs_config {
 	struct bpf *bpf;
 	struct files *files;
+	enum procs_join join;
+	const char *const *names; /* JOIN_NAMED: shell patterns, of which one must fit */
+	size_t n_names;
 	bool follow;
 	bool launched; /* a command of ours and its children */
 	bool may_stop; /* they may be held while their new files are probed */
@@ -33,6 +43,13 @@ void procs_set_recorder(struct procs *ps, struct recorder *rec);
 
 /* Traces a running process; its descendants too when following. -ESRCH, -EPERM, ... told. */
 int procs_attach(struct procs *ps, pid_t pid);
+/*
+ * JOIN_ALL, JOIN_NAMED: from now on processes join by themselves; those that run are looked at.
+ * *unreadable: how many could not be, for want of rights. Returns 0 or -errno of reading /proc.
+ */
+int procs_attach_running(struct procs *ps, size_t *unreadable);
+/* Is that record of a process that is traced? Asked before it is kept. Only with joining. */
+bool procs_wants(struct procs *ps, const struct wire *w);
 /* Traces a child that is held before exec; it will run the file with this identity. */
 int procs_add_held(struct procs *ps, pid_t pid);
 /* That program file needs no stop when it starts: its loader is probed. */
@@ -44,7 +61,7 @@ void procs_know_exe(struct procs *ps, int exe_fd, enum stop_state state);
  */
 void procs_call(struct procs *ps, const struct wire *w);
 
-/* A record of kind WIRE_FORK, _EXEC, _EXIT or _LOADED. */
+/* A record of kind WIRE_FORK, _EXEC, _EXIT, _LOADED or _JOINED. */
 void procs_life(struct procs *ps, const struct wire *w, const char *msg);
 
 /* Whether a wait for them makes sense: is any of them left? */

@@ -20,6 +20,7 @@ struct recorder {
 	struct recorder_stats stats;
 	struct func_count seen[PROBE_FUNCS]; /* counters at the last look */
 	uint64_t delivered[PROBE_FUNCS];     /* call records received */
+	uint64_t unwanted[PROBE_FUNCS];	     /* of these, not kept */
 	uint64_t last_clock, last_loss;
 	struct str pending; /* records from before there was a capture */
 	bool unflushed;
@@ -143,29 +144,47 @@ static void count_return(struct recorder *r, const struct wire *w)
 		r->stats.null_stamps++;
 }
 
+static bool wants(const struct recorder *r, const struct wire *w)
+{
+	return !r->cfg.wants || r->cfg.wants(r->cfg.ctx, w);
+}
+
+static int take_call(struct recorder *r, const struct wire *w)
+{
+	bool wanted = wants(r, w);
+
+	if (!wanted && w->kind == WIRE_CALL && w->func < PROBE_FUNCS) {
+		r->delivered[w->func]++;
+		r->unwanted[w->func]++;
+	}
+	if (!wanted)
+		return 0;
+	if (w->kind == WIRE_CALL)
+		count_call(r, w);
+	else
+		count_return(r, w);
+	r->cfg.call(r->cfg.ctx, w);
+	return keep(r, w, w->len);
+}
+
+static int take_life(struct recorder *r, const struct wire *w)
+{
+	bool wanted = wants(r, w);
+
+	r->cfg.life(r->cfg.ctx, w, (const char *)(w + 1));
+	if (w->kind == WIRE_LOADED || w->kind == WIRE_JOINED)
+		return 0;
+	return wanted || wants(r, w) ? keep(r, w, w->len) : 0;
+}
+
 static int take(void *ctx, const void *rec, size_t sz)
 {
-	struct recorder *r = ctx;
 	const struct wire *w = rec;
 
 	if (sz < sizeof(*w) || w->len > sz || w->len < sizeof(*w))
 		return -EBADMSG; /* not ours: the ring and the programs are one build */
-	switch (w->kind) {
-	case WIRE_CALL:
-		count_call(r, w);
-		r->cfg.call(r->cfg.ctx, w);
-		break;
-	case WIRE_RETURN:
-		count_return(r, w);
-		r->cfg.call(r->cfg.ctx, w);
-		break;
-	case WIRE_LOADED:
-		r->cfg.life(r->cfg.ctx, w, (const char *)(w + 1));
-		return 0;
-	default:
-		r->cfg.life(r->cfg.ctx, w, (const char *)(w + 1));
-	}
-	return keep(r, rec, w->len);
+	return w->kind == WIRE_CALL || w->kind == WIRE_RETURN ? take_call(ctx, w)
+							      : take_life(ctx, w);
 }
 
 long recorder_drain(struct recorder *r)
@@ -288,7 +307,8 @@ static int put_totals(struct recorder *r)
 	for (size_t f = 0; f < entry_count() && !err; f++) {
 		const struct func_count *n = &r->seen[f];
 		uint64_t late = missing(r, f);
-		struct wire_count total = {n->calls, n->lost + late, n->lost_returns};
+		struct wire_count total = {n->calls - r->unwanted[f], n->lost + late,
+					   n->lost_returns};
 		struct wire w = {.kind = WIRE_COUNT, .func = (uint8_t)f, .time_ns = now};
 
 		r->stats.lost += late;

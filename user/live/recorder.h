@@ -34,6 +34,8 @@ struct recorder_config {
 	/* WIRE_FORK, _EXEC, _EXIT and _LOADED, in order of arrival. */
 	void (*life)(void *ctx, const struct wire *w, const char *msg);
 	void (*call)(void *ctx, const struct wire *w); /* WIRE_CALL and WIRE_RETURN */
+	/* Is the record kept? NULL: every one. Of life records asked before and after life(). */
+	bool (*wants)(void *ctx, const struct wire *w);
 	/* Gets every record that the capture would get, for live views; may be NULL. 0 or -errno.
 	 */
 	int (*tap)(void *ctx, const void *rec, size_t sz);

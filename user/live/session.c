@@ -72,6 +72,13 @@ static void on_call(void *ctx, const struct wire *w)
 	procs_call(s->procs, w);
 }
 
+static bool wants(void *ctx, const struct wire *w)
+{
+	struct session *s = ctx;
+
+	return procs_wants(s->procs, w);
+}
+
 /* Whoever taps the records knows better what failed. */
 static int tell(const struct session *s, int err)
 {
@@ -106,6 +113,9 @@ static int make_parts(struct session *s)
 {
 	struct files_config fc = {.plan = s->cfg.plan};
 	struct procs_config pc = {.bpf = s->bpf,
+				  .join = s->cfg.join,
+				  .names = s->cfg.names,
+				  .n_names = s->cfg.n_names,
 				  .follow = s->cfg.follow,
 				  .launched = s->cfg.argv,
 				  .may_stop = !s->cfg.no_stop && (s->cfg.argv || s->bpf->waits)};
@@ -116,6 +126,7 @@ static int make_parts(struct session *s)
 				     .tap_ctx = s->cfg.tap_ctx,
 				     .ctx = s,
 				     .life = on_life,
+				     .wants = s->cfg.join ? wants : NULL,
 				     .call = on_call};
 	int err = attach_new(s->bpf, &s->attach);
 
@@ -172,8 +183,24 @@ static int open_launch(struct session *s)
 		return err;
 	prelook(s->files, s->procs, s->cfg.exe);
 	return 0;
+static int open_running(struct session *s)
+{
+	size_t unreadable;
+	int err = procs_attach_running(s->procs, &unreadable);
+
+	if (err)
+		return log_err(err, "cannot list the processes");
+	if (unreadable)
+		log_warn("cannot look into %zu processes: CAP_SYS_PTRACE is missing", unreadable);
+	if (!s->bpf->follow)
+		log_hint("new programs are seen when their loader is, or when they call");
+	return 0;
 }
 
+}
+
+	if (s->cfg.join)
+		return open_running(s);
 static int open_targets(struct session *s)
 {
 	for (size_t i = 0; i < s->cfg.n_pids; i++) {
@@ -285,6 +312,8 @@ static void on_signal(struct session *s)
 	}
 }
 
+	if (s->cfg.join)
+		return false; /* more may come */
 static bool targets_gone(struct session *s)
 {
 	if (s->cfg.argv)
@@ -358,6 +387,11 @@ static int step(struct session *s)
 
 static void announce(const struct session *s)
 {
+	else if (s->cfg.join == JOIN_ALL)
+		log_info("tracing every process that uses the API; Ctrl-C ends");
+	else if (s->cfg.join)
+		log_info("tracing processes with that name, %zu so far; Ctrl-C ends",
+			 procs_left(s->procs));
 	if (s->cfg.argv)
 		log_info("tracing PID %d: %s", s->launch.pid, s->cfg.argv[0]);
 	else if (s->cfg.n_pids == 1)
@@ -395,6 +429,9 @@ int session_stop(struct session *s)
 
 	bpf_gate(s->bpf, false);
 	procs_stop_stopping(s->procs);
+	if (s->bpf->control->no_room)
+		log_warn("%u calls of processes beyond %d were not recorded",
+			 s->bpf->control->no_room, PROBE_MAX_PROCS);
 	err = recorder_finish(s->recorder);
 	procs_stop_stopping(s->procs); /* a program that saw the switch open may have been late */
 	if (s->cfg.argv && s->end == SESSION_TARGETS_GONE && procs_left(s->procs)) {

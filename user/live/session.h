@@ -12,12 +12,16 @@
 #include <sys/types.h>
 
 #include "discover/plan.h"
+#include "live/procs.h"
 #include "live/recorder.h"
 #include "store/capture.h"
 
 struct session_config {
 	const pid_t *pids; /* attach to these, or */
 	size_t n_pids;
+	enum procs_join join; /* to these, now and later, or */
+	const char *const *names;
+	size_t n_names;
 	char **argv;		 /* launch this (NULL-terminated), else NULL */
 	const char *exe;	 /* the file to execute */
 	const char *const *libs; /* further files to look in */

@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * -a and -n: processes become traced ones by themselves. The programs let a process join at its
+ * first call of a probed function, so nothing of it is missed as long as its library is probed;
+ * user space looks at every program that starts and at what its loader maps, to find libraries that
+ * are not. Who joined under a name that was not asked for is ignored, by the programs too.
+ */
+#include <errno.h>
+#include <fnmatch.h>
+#include <limits.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "discover/proc.h"
+#include "live/facts.h"
+#include "live/prelook.h"
+#include "live/procs_in.h"
+#include "live/stops.h"
+
+#include <bpf/bpf.h>
+
+/* ---- names ---- */
+
+static bool fits(const struct procs *ps, const char *name)
+{
+	for (size_t i = 0; i < ps->cfg.n_names; i++)
+		if (!fnmatch(ps->cfg.names[i], name, 0))
+			return true;
+	return false;
+}
+
+/* The file that the process runs: its name without the folder, whatever became of the file. */
+static bool exe_fits(const struct procs *ps, pid_t pid)
+{
+	static const char deleted[] = " (deleted)";
+	char path[PATH_MAX];
+	ssize_t n = proc_exe(pid, path, sizeof(path) - 1);
+	const char *slash;
+
+	if (n < 0)
+		return false;
+	path[n] = '\0';
+	slash = strrchr(path, '/');
+	n -= (ssize_t)(sizeof(deleted) - 1);
+	if (n > 0 && !strcmp(path + n, deleted))
+		path[n] = '\0';
+	return fits(ps, slash ? slash + 1 : path);
+}
+
+/* told: a name that a record told, for processes that are gone by now; may be "". */
+static bool is_asked_for(const struct procs *ps, pid_t pid, const char *told)
+{
+	char comm[64];
+	ssize_t n;
+
+	if (ps->cfg.join == JOIN_ALL)
+		return true;
+	n = proc_comm(pid, comm, sizeof(comm) - 1);
+	if (n < 0)
+		return fits(ps, told);
+	comm[n] = '\0';
+	return fits(ps, comm) || exe_fits(ps, pid);
+}
+
+/* ---- joining ---- */
+
+/* Held for us: nothing of what it maps is of interest, or all of it is probed. */
+static void forget_stop(const struct procs *ps, pid_t pid)
+{
+	if (ps->cfg.may_stop)
+		stops_forget(ps->cfg.bpf, pid);
+}
+
+static void put_name(struct procs *ps, pid_t pid, const char *told)
+{
+	char comm[64];
+
+	facts_write(ps->rec, pid);
+	if (proc_comm(pid, comm, sizeof(comm)) < 0)
+		facts_put(ps->rec, pid, FACT_NAME, told, strlen(told));
+}
+
+/* One that made its first call: the programs record it already. */
+static struct proc *admit(struct procs *ps, pid_t pid, const char *told, bool followed,
+			  bool stamped)
+{
+	bool wanted = followed || is_asked_for(ps, pid, told);
+	struct proc *p = procset_find(&ps->set, pid);
+
+	if (p)
+		procset_drop(&ps->set, p); /* an ignored one; the number may be another's now */
+	p = procset_add(&ps->set, pid);
+	if (!p)
+		return NULL;
+	p->ignored = !wanted;
+	if (!wanted) {
+		bpf_ignore_process(ps->cfg.bpf, (uint32_t)pid);
+		forget_stop(ps, pid);
+		return p;
+	}
+	p->stamped = stamped;
+	procs_look(ps, p);
+	if (!p->settled) /* it ended, or cannot be looked at; but a probed function was called */
+		procs_settle(ps, p);
+	if (ps->cfg.may_stop)
+		stops_set(ps->cfg.bpf, pid, STOP_SETTLED, BPF_ANY);
+	put_name(ps, pid, told);
+	return p;
+}
+
+void join_call(struct procs *ps, const struct wire *w, const char *comm)
+{
+	admit(ps, (pid_t)w->tgid, comm, false, !w->arg0);
+}
+
+/* A process of which no record came before. */
+static struct proc *admit_unknown(struct procs *ps, pid_t pid)
+{
+	uint32_t tgid = (uint32_t)pid;
+	struct proc_state state = {0};
+
+	if (bpf_map_lookup_elem(ps->cfg.bpf->procs_fd, &tgid, &state))
+		state.flags = 0;
+	return admit(ps, pid, "", state.flags & PROC_FOLLOWED, true);
+}
+
+bool procs_wants(struct procs *ps, const struct wire *w)
+{
+	const struct proc *p = procset_find(&ps->set, (pid_t)w->tgid);
+
+	if (!p && (w->kind == WIRE_CALL || w->kind == WIRE_RETURN))
+		p = admit_unknown(ps, (pid_t)w->tgid);
+	return p && !p->ignored;
+}
+
+/* ---- looking for libraries ---- */
+
+/*
+ * Probes what the process maps and what it will probably map. When that probed a dynamic loader,
+ * the process may have passed it before: then all it loaded is mapped by now.
+ */
+static int scan(struct procs *ps, pid_t pid, bool *probed)
+{
+	size_t before = files_known(ps->cfg.files);
+	int err = procs_scan(ps, pid, probed);
+
+	prelook_root(ps->cfg.files, pid);
+	if (!err && files_known(ps->cfg.files) != before)
+		err = procs_scan(ps, pid, probed);
+	return err;
+}
+
+static void attach(struct procs *ps, pid_t pid)
+{
+	if (procs_attach_one(ps, pid))
+		forget_stop(ps, pid); /* it ended */
+	else
+		procs_let_go(ps, pid, STOP_WAIT, false);
+}
+
+void join_exec(struct procs *ps, const struct wire *w, const char *comm)
+{
+	pid_t pid = (pid_t)w->tgid;
+	struct proc *p = procset_find(&ps->set, pid);
+	size_t before = files_probed(ps->cfg.files);
+	bool probed = false;
+
+	if (p)
+		procset_drop(&ps->set, p);
+	if (!is_asked_for(ps, pid, comm)) {
+		forget_stop(ps, pid);
+		return;
+	}
+	/* One that was asked for is from here on like one that was given by its number. */
+	if (!scan(ps, pid, &probed) && (probed || ps->cfg.join == JOIN_NAMED))
+		attach(ps, pid);
+	if (probed && files_probed(ps->cfg.files) != before && !stops_held(ps->cfg.bpf, pid))
+		procs_tell_window(ps, pid, w->time_ns);
+}
+
+void join_mapped(struct procs *ps, pid_t pid, uint64_t loaded_ns)
+{
+	enum stop_state how = stops_held(ps->cfg.bpf, pid);
+	size_t before = files_probed(ps->cfg.files);
+	bool probed = false, expired;
+	int err;
+
+	if (!is_asked_for(ps, pid, "")) {
+		forget_stop(ps, pid);
+		return;
+	}
+	err = scan(ps, pid, &probed);
+	expired = procs_tell_expired(ps, pid);
+	if (!err && (probed || ps->cfg.join == JOIN_NAMED)) {
+		attach(ps, pid);
+	} else {
+		if (how)
+			procs_know_exe_of(ps, pid, STOP_QUIET);
+		forget_stop(ps, pid);
+	}
+	if (probed && files_probed(ps->cfg.files) != before && (!how || expired))
+		procs_tell_window(ps, pid, loaded_ns);
+}
+
+/* ---- those that run ---- */
+
+struct running {
+	struct procs *ps;
+	size_t unreadable;
+};
+
+static int look_at_running(void *ctx, pid_t pid)
+{
+	struct running *r = ctx;
+	struct procs *ps = r->ps;
+	bool probed = false;
+	int err;
+
+	if (pid == getpid() || procset_find(&ps->set, pid) || proc_is_kernel_thread(pid) ||
+	    !is_asked_for(ps, pid, ""))
+		return 0;
+	err = scan(ps, pid, &probed);
+	r->unreadable += err == -EACCES || err == -EPERM;
+	if (err || (!probed && ps->cfg.join == JOIN_ALL))
+		return 0;
+	if (!procs_attach_one(ps, pid) && ps->cfg.follow && ps->cfg.join == JOIN_NAMED)
+		procs_attach_descendants(ps, pid);
+	return 0;
+}
+
+int join_running(struct procs *ps, size_t *unreadable)
+{
+	struct running r = {.ps = ps};
+	int err = proc_for_each(look_at_running, &r);
+
+	*unreadable = r.unreadable;
+	return err;
+}
+
+int procs_attach_running(struct procs *ps, size_t *unreadable)
+{
+	struct control *c = ps->cfg.bpf->control;
+
+	c->own = (uint32_t)getpid();
+	c->joining = 1;
+	prelook_here(ps->cfg.files);
+	return join_running(ps, unreadable);
+}

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* What procs.c and join.c share; nobody else includes it. */
+#ifndef ACLTAP_LIVE_PROCS_IN_H
+#define ACLTAP_LIVE_PROCS_IN_H
+
+#include "live/procs.h"
+#include "live/procset.h"
+
+struct procs {
+	struct procs_config cfg;
+	struct recorder *rec;
+	struct procset set;
+	bool any_settled;
+	uint64_t looked_ns; /* when all were looked at last, or tracing began */
+	uint32_t unseen;    /* changes that found no room in the ring, as of the last look */
+	uint32_t expired;   /* waits that nobody answered in time, as of the last look */
+	bool stamps_due;    /* some settled process has not shown a stamp; see watch_stamps() */
+};
+
+/* Traces a process and probes what it maps. -errno: it cannot be looked at, and is not traced. */
+int procs_attach_one(struct procs *ps, pid_t pid);
+/* The same for its descendants that are not traced yet. */
+void procs_attach_descendants(struct procs *ps, pid_t pid);
+/* Probes what a process maps that is not traced; *probed: it maps a traced function. */
+int procs_scan(struct procs *ps, pid_t pid, bool *probed);
+/* Looks at what a traced process maps now and probes what is new. */
+int procs_look(struct procs *ps, struct proc *p);
+void procs_settle(struct procs *ps, struct proc *p);
+void procs_know_exe_of(struct procs *ps, pid_t pid, enum stop_state state);
+void procs_let_go(struct procs *ps, pid_t pid, enum stop_state how, bool expired);
+bool procs_tell_expired(struct procs *ps, pid_t pid);
+void procs_tell_window(struct procs *ps, pid_t pid, uint64_t loaded_ns);
+
+/* Of processes that are not in the set, with -a and -n. */
+void join_exec(struct procs *ps, const struct wire *w, const char *comm);
+void join_call(struct procs *ps, const struct wire *w, const char *comm);
+void join_mapped(struct procs *ps, pid_t pid, uint64_t loaded_ns);
+/* Looks at all that run now. */
+int join_running(struct procs *ps, size_t *unreadable);
+
+#endif

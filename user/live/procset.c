@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "live/procset.h"
+
+#include <stdlib.h>
+
+#include "discover/proc.h"
+
+struct proc *procset_find(const struct procset *s, pid_t pid)
+{
+	uint64_t at = map_get(&s->at, (uint64_t)pid);
+
+	return at ? &s->v[at - 1] : NULL;
+}
+
+struct proc *procset_add(struct procset *s, pid_t pid)
+{
+	struct proc *p = procset_find(s, pid);
+
+	if (p)
+		return p;
+	if (s->n == s->cap) {
+		size_t cap = s->cap ? 2 * s->cap : 16;
+
+		p = realloc(s->v, cap * sizeof(*p));
+		if (!p)
+			return NULL;
+		s->v = p;
+		s->cap = cap;
+	}
+	if (map_set(&s->at, (uint64_t)pid, s->n + 1))
+		return NULL;
+	p = &s->v[s->n++];
+	*p = (struct proc){.pid = pid};
+	proc_start_time(pid, &p->start_time);
+	return p;
+}
+
+void procset_drop(struct procset *s, struct proc *p)
+{
+	map_del(&s->at, (uint64_t)p->pid);
+	*p = s->v[--s->n];
+	if (p < s->v + s->n)
+		map_set(&s->at, (uint64_t)p->pid,
+			(uint64_t)(p - s->v) + 1); /* replaces: no memory */
+}
+
+void procset_free(struct procset *s)
+{
+	free(s->v);
+	map_free(&s->at);
+	*s = (struct procset){0};
+}
