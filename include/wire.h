@@ -56,7 +56,6 @@ enum wire_fact {
 	FACT_COMMAND = 11,    /* acltap's own command line, separated by NUL */
 	FACT_VERSION = 12,    /* acltap's version */
 	FACT_OPTION = 13,     /* "name=value" of an option that changes the meaning */
-};
 	FACT_BOOT_ID = 14,    /* of the kernel: the clocks of captures with the same one agree */
 	FACT_CAPTURE_ID = 15, /* a random text, another one for each recording */
 	FACT_PID_SPACE = 16,  /* decimal inode of the PID namespace that all PIDs here belong to */
@@ -66,8 +65,8 @@ enum wire_fact {
 	FACT_SHIFT = 19,   /* decimal ns, with sign, that were added to all its times */
 	FACT_ENDED = 20,   /* it was not whole: "truncated" or "damaged" */
 	FACT_ALIGNED = 21, /* of all: "clock", or the name whose ends were made to agree */
+};
 
-/*
 /*
  * In a merged capture (store/capture.h) every tgid holds the number of its source, 1 to
  * WIRE_SOURCES_MAX, above the PID, of which Linux gives out none larger: records of different hosts
@@ -92,6 +91,7 @@ static inline __u32 wire_pid(__u32 tgid)
 	return tgid & ((1u << WIRE_PID_BITS) - 1);
 }
 
+/*
  * One record. Followed by msg_len message bytes; len = sizeof(struct wire) + msg_len, and the next
  * record in a capture block begins at the next multiple of 8.
  */

@@ -143,8 +143,6 @@ static int make_parts(struct session *s)
 
 static int start_capture(struct session *s)
 {
-	static const char version[] = ACLTAP_VERSION;
-	char host[256] = "";
 	int err = recorder_clock(s->recorder);
 
 	err = err ?: facts_write_capture(s->recorder);
@@ -183,6 +181,8 @@ static int open_launch(struct session *s)
 		return err;
 	prelook(s->files, s->procs, s->cfg.exe);
 	return 0;
+}
+
 static int open_running(struct session *s)
 {
 	size_t unreadable;
@@ -197,12 +197,10 @@ static int open_running(struct session *s)
 	return 0;
 }
 
-}
-
-	if (s->cfg.join)
-		return open_running(s);
 static int open_targets(struct session *s)
 {
+	if (s->cfg.join)
+		return open_running(s);
 	for (size_t i = 0; i < s->cfg.n_pids; i++) {
 		int err = procs_attach(s->procs, s->cfg.pids[i]);
 
@@ -312,10 +310,10 @@ static void on_signal(struct session *s)
 	}
 }
 
-	if (s->cfg.join)
-		return false; /* more may come */
 static bool targets_gone(struct session *s)
 {
+	if (s->cfg.join)
+		return false; /* more may come */
 	if (s->cfg.argv)
 		return s->cmd_ended && (!s->cfg.wait || !procs_left(s->procs));
 	return !procs_left(s->procs);
@@ -387,13 +385,13 @@ static int step(struct session *s)
 
 static void announce(const struct session *s)
 {
+	if (s->cfg.argv)
+		log_info("tracing PID %d: %s", s->launch.pid, s->cfg.argv[0]);
 	else if (s->cfg.join == JOIN_ALL)
 		log_info("tracing every process that uses the API; Ctrl-C ends");
 	else if (s->cfg.join)
 		log_info("tracing processes with that name, %zu so far; Ctrl-C ends",
 			 procs_left(s->procs));
-	if (s->cfg.argv)
-		log_info("tracing PID %d: %s", s->launch.pid, s->cfg.argv[0]);
 	else if (s->cfg.n_pids == 1)
 		log_info("tracing PID %d; Ctrl-C ends", s->cfg.pids[0]);
 	else
@@ -429,11 +427,11 @@ int session_stop(struct session *s)
 
 	bpf_gate(s->bpf, false);
 	procs_stop_stopping(s->procs);
+	err = recorder_finish(s->recorder);
+	procs_stop_stopping(s->procs); /* a program that saw the switch open may have been late */
 	if (s->bpf->control->no_room)
 		log_warn("%u calls of processes beyond %d were not recorded",
 			 s->bpf->control->no_room, PROBE_MAX_PROCS);
-	err = recorder_finish(s->recorder);
-	procs_stop_stopping(s->procs); /* a program that saw the switch open may have been late */
 	if (s->cfg.argv && s->end == SESSION_TARGETS_GONE && procs_left(s->procs)) {
 		procs_names(s->procs, s->launch.pid, left, sizeof(left));
 		if (*left)
