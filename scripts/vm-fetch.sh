@@ -5,7 +5,6 @@
 #
 #   vm-fetch.sh kernel ARCH NAME       the kernel's image (NAME: see kernels() below)
 #   vm-fetch.sh root ARCH              the folder in which programs and libraries of ARCH lie
-#   vm-fetch.sh debs ARCH SUITE PKG... a folder with these packages and what they depend on
 #
 # ARCH as uname -m says. The mirrors are those of this machine; its own package lists are neither
 # used nor changed. What is there is not fetched again (remove $O/vm to do so). Exit status 69 when
@@ -19,9 +18,9 @@ esac
 V=$O/vm
 UNAVAILABLE=69
 # What tests need inside a VM of another architecture.
-PROGRAMS="bash busybox-static coreutils grep sed mawk procps util-linux python3-minimal
-	python3.11-minimal libpython3.11-stdlib libbpf1 libelf1 zlib1g libcapstone4 libsqlite3-0
-	libprotobuf-c1 libtinfo6 libc6"
+PROGRAMS="bash dash busybox-static coreutils findutils diffutils grep sed mawk mount util-linux
+	bsdutils login python3-minimal libpython3-stdlib libbpf1 zlib1g libcapstone4 libsqlite3-0
+	libprotobuf-c1"
 
 die() {	# status, words
 	local rc=$1
@@ -170,36 +169,18 @@ kernel() {	# architecture, name
 	echo "$dir/image"
 }
 
-debs() {	# architecture, suite, packages
-	local arch package suite=$2 machine=$1 dir
-	arch=$(deb_arch "$1") || exit
-	shift 2
-	dir=$V/debs-$machine-$(echo "$suite $*" | md5sum | cut -c 1-8)
-	if [ ! -e "$dir/done" ]; then
-		rm -rf "$dir"
-		make_apt "$arch" "$suite"
-		[ -e "$apt/updated" ] || update
-		for package; do
-			unpack "$package" "$dir" || die $UNAVAILABLE "no package $package of $suite"
-		done
-		touch "$dir/done"
-	fi
-	echo "$dir"
-}
-
 root() {	# architecture
-	if [ "$1" = "$(uname -m)" ]; then
-		echo /
-	else
-		# shellcheck disable=SC2086
-		debs "$1" "$(sed -n 's/^VERSION_CODENAME=//p' /etc/os-release)" $PROGRAMS
-	fi
+	local dir=$V/root-$1
+	[ "$1" = "$(uname -m)" ] && dir=/
+	# shellcheck disable=SC2086
+	[ $dir = / ] || scripts/cross-sysroot.sh "$1" "$dir" $PROGRAMS >&2 || exit $UNAVAILABLE
+	echo $dir
 }
 
-[ $# -ge 2 ] || die 2 "usage: vm-fetch.sh kernel ARCH NAME | root ARCH | debs ARCH SUITE PKG..."
+[ $# -ge 2 ] || die 2 "usage: vm-fetch.sh kernel ARCH NAME | root ARCH"
 mkdir -p "$V" || exit 1
 exec 9>"$V/fetch.lock" && flock 9
 case $1 in
-kernel|root|debs) "$@" ;;
+kernel|root) "$@" ;;
 *) die 2 "unknown: $1" ;;
 esac

@@ -84,6 +84,9 @@ add_python() {	# folder of the image
 		--exclude=xml --exclude=email --exclude=unittest --exclude=multiprocessing \
 		--exclude='*_codecs_??*' --exclude='_test*' --exclude='*_ssl*' . |
 		tar -C "$1/usr/lib/$version" -xf - || exit 1
+	# Packages bring no compiled modules, and compiling takes long in emulation.
+	[ ! -x "/usr/bin/$version" ] || "/usr/bin/$version" -m compileall -q \
+		--invalidation-mode unchecked-hash "$1/usr/lib/$version" >/dev/null
 }
 
 pack() {	# folder of the image, file
