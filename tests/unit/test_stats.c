@@ -386,6 +386,51 @@ static void largest_turns_coarse(void **state)
 	stats_free(s);
 }
 
+/* Samples are values of their row, the same each time, and fewer when there are too many. */
+static void samples(void **state)
+{
+	const struct stats_config cfg = {.max_values = 1000, .max_sample = 300};
+	const struct stats_row *r, *again;
+	struct stats *s, *t;
+
+	(void)state;
+	assert_ok(stats_new(&cfg, &s));
+	assert_ok(stats_new(&cfg, &t));
+	for (uint64_t i = 0; i < 500; i++) {
+		add(s, "a", i);
+		add(t, "b", 7);
+		add(t, "a", i);
+	}
+	add(s, "few", 77);
+	finish(s);
+	finish(t);
+	r = find(s, "few", STYLE_START_END);
+	assert_int_equal(r->sample.n, 1);
+	assert_int_equal(r->sample.v[0], 77);
+	r = find(s, "a", STYLE_START_END);
+	assert_int_equal(r->sample.n, 300);
+	for (size_t i = 0; i < r->sample.n; i++)
+		assert_true(r->sample.v[i] < 500);
+	again = find(t, "a", STYLE_START_END);
+	assert_int_equal(again->sample.n, 300);
+	assert_memory_equal(r->sample.v, again->sample.v, 300 * sizeof(uint64_t));
+	stats_free(s);
+	stats_free(t);
+
+	/* 5 rows: 150 each are within 1000, 300 are not. */
+	assert_ok(stats_new(&cfg, &s));
+	for (uint64_t i = 0; i < 5 * 400; i++)
+		add(s, (const char *const[]){"a", "b", "c", "d", "e"}[i % 5], i);
+	add(s, "few", 5);
+	finish(s);
+	assert_int_equal(find(s, "a", STYLE_START_END)->sample.n, 150);
+	assert_int_equal(find(s, "e", STYLE_START_END)->sample.n, 150);
+	assert_int_equal(find(s, "e", STYLE_START_END)->sample.seen, 400);
+	assert_int_equal(find(s, "few", STYLE_START_END)->sample.n, 1);
+	assert_int_equal(find(s, "e", STYLE_START_END)->instances, 400);
+	stats_free(s);
+}
+
 static size_t value_bytes(const struct stats *s)
 {
 	size_t n = 0;
@@ -478,6 +523,7 @@ int main(void)
 		cmocka_unit_test(by_category),
 		cmocka_unit_test(sorting),
 		cmocka_unit_test(largest_turns_coarse),
+		cmocka_unit_test(samples),
 		cmocka_unit_test(many_names_and_values),
 		cmocka_unit_test(too_many_names),
 		cmocka_unit_test(empty),

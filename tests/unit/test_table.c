@@ -3,6 +3,7 @@
 #include "harness/test.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -85,6 +86,44 @@ static void no_rows(void **state)
 	check_table(NULL, 0, TABLE_TEXT, "Time (%)  N  Range  Last\n--------  -  -----  ----\n");
 	check_table(NULL, 0, TABLE_CSV, "Time (%),N,Range,Last\n");
 	check_table(NULL, 0, TABLE_JSON, "[\n]\n");
+}
+
+/* Changes and probabilities, and what is not known. */
+static void numbers(void **state)
+{
+	static const struct column kinds[] = {{"Avg", CELL_TENTHS},
+					      {"Med (%)", CELL_CHANGE},
+					      {"P", CELL_P},
+					      {"Range", CELL_TEXT}};
+	static const union cell cells[] = {
+		{.d = 1.5},  {.d = 12.34},    {.d = 0.012345}, TEXT("a"),    {.d = 0}, {.d = -50},
+		{.d = 1e-9}, TEXT("b"),	      {.d = 2},	       {.d = -0.04}, {.d = 1}, TEXT("c"),
+		{.d = NAN},  {.d = INFINITY}, {.d = NAN},      TEXT("d"),
+	};
+	static const char *const want[] = {
+		"Avg  Med (%)        P  Range\n"
+		"---  -------  -------  -----\n"
+		"1.5    +12.3   0.0123  a\n"
+		"0.0    -50.0  <0.0001  b\n"
+		"2.0      0.0   1.0000  c\n"
+		"  -        -        -  d\n",
+		"Avg,Med (%),P,Range\n1.5,12.3,0.0123,a\n0.0,-50.0,1e-09,b\n2.0,0.0,1,c\n,,,d\n",
+		"[\n{\"Avg\":1.5,\"Med (%)\":12.3,\"P\":0.0123,\"Range\":\"a\"},\n"
+		"{\"Avg\":0.0,\"Med (%)\":-50.0,\"P\":1e-09,\"Range\":\"b\"},\n"
+		"{\"Avg\":2.0,\"Med (%)\":0.0,\"P\":1,\"Range\":\"c\"},\n"
+		"{\"Avg\":null,\"Med (%)\":null,\"P\":null,\"Range\":\"d\"}\n]\n",
+	};
+	const struct table t = {kinds, 4, cells, 4};
+
+	(void)state;
+	for (int format = TABLE_TEXT; format <= TABLE_JSON; format++) {
+		struct out *o;
+
+		assert_ok(out_memory(1 << 20, &o));
+		assert_ok(table_write(&t, format, o));
+		check(o, want[format]);
+		out_discard(o);
+	}
 }
 
 /* Each place at which the output can end is told. */
@@ -243,9 +282,9 @@ static void lines(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(aligned),   cmocka_unit_test(csv),	  cmocka_unit_test(json),
-		cmocka_unit_test(no_rows),   cmocka_unit_test(full_disk), cmocka_unit_test(texts),
-		cmocka_unit_test(histogram), cmocka_unit_test(lines),
+		cmocka_unit_test(aligned), cmocka_unit_test(csv),	cmocka_unit_test(json),
+		cmocka_unit_test(no_rows), cmocka_unit_test(numbers),	cmocka_unit_test(full_disk),
+		cmocka_unit_test(texts),   cmocka_unit_test(histogram), cmocka_unit_test(lines),
 	};
 
 	return RUN(tests);

@@ -105,6 +105,19 @@ static void durations(void **state)
 	check_rows(unit_duration, rows, N(rows));
 }
 
+static void percents(void **state)
+{
+	static const struct row rows[] = {
+		{"10%", 0, 10000},    {"10", 0, 10000},	    {"2.5%", 0, 2500},
+		{"0.0015%", 0, 1},    {"0%", 0, 0},	    {"250%", 0, 250000},
+		{"10 %", -EINVAL, 0}, {"%", -EINVAL, 0},    {"-5%", -EINVAL, 0},
+		{"10%%", -EINVAL, 0}, {"1e2%", -EINVAL, 0}, {"18446744073709552%", -ERANGE, 0},
+	};
+
+	(void)state;
+	check_rows(unit_percent, rows, N(rows));
+}
+
 static void pids(void **state)
 {
 	pid_t pid = 5;
@@ -173,6 +186,7 @@ int main(void)
 		cmocka_unit_test(numbers),
 		cmocka_unit_test(sizes),
 		cmocka_unit_test(durations),
+		cmocka_unit_test(percents),
 		cmocka_unit_test(pids),
 		cmocka_unit_test(counts_have_separators),
 		cmocka_unit_test(durations_round_into_the_next_unit),

@@ -32,6 +32,7 @@ struct stats {
 	size_t n_rows, cap;
 	size_t n_exact; /* values kept as they are */
 	size_t n_coarse;
+	size_t n_sampled;
 	uint64_t unnamed;
 	struct map child_ns; /* id of an open push/pop range -> duration of what was in it */
 	bool self_incomplete;
@@ -72,6 +73,7 @@ void stats_free(struct stats *s)
 		return;
 	for (size_t i = 0; i < s->n_rows; i++) {
 		values_free(&s->rows[i]->r.values);
+		reservoir_free(&s->rows[i]->r.sample);
 		free(s->rows[i]->label);
 		free(s->rows[i]);
 	}
@@ -155,6 +157,7 @@ static struct row *row_new(struct stats *s, enum stats_style style, const char *
 	if (!row)
 		return NULL;
 	row->r.style = style;
+	row->r.sample.seed = hash_of(style, key, n); /* of no other row's business */
 	row->key_len = n;
 	memcpy(row->key, key, n);
 	s->rows[s->n_rows++] = row;
@@ -229,6 +232,33 @@ static int coarsen_largest(struct stats *s)
 	return err;
 }
 
+/* Too many samples together: each has half the room. */
+static void thin_samples(struct stats *s)
+{
+	while (s->n_sampled > s->cfg.max_values && s->cfg.max_sample > 1) {
+		s->cfg.max_sample /= 2;
+		s->n_sampled = 0;
+		for (size_t i = 0; i < s->n_rows; i++) {
+			reservoir_shrink(&s->rows[i]->r.sample, s->cfg.max_sample);
+			s->n_sampled += s->rows[i]->r.sample.n;
+		}
+	}
+}
+
+static int sample_value(struct stats *s, struct row *row, uint64_t ns)
+{
+	struct reservoir *sample = &row->r.sample;
+	size_t before = sample->n;
+	int err;
+
+	if (!s->cfg.max_sample)
+		return 0;
+	err = reservoir_add(sample, ns, s->cfg.max_sample);
+	s->n_sampled += sample->n - before;
+	thin_samples(s);
+	return err;
+}
+
 static int add_value(struct stats *s, struct row *row, uint64_t ns)
 {
 	struct stats_row *r = &row->r;
@@ -243,7 +273,7 @@ static int add_value(struct stats *s, struct row *row, uint64_t ns)
 		r->max_ns = ns;
 	row->mean += delta / (double)r->instances;
 	row->squares += delta * ((double)ns - row->mean);
-	err = values_add(&r->values, ns);
+	err = sample_value(s, row, ns) ?: values_add(&r->values, ns);
 	if (err || r->values.pages)
 		return err;
 	s->n_exact++;
@@ -439,20 +469,25 @@ static long double order_of(const struct stats_row *r, enum stats_key key)
 	return 0;
 }
 
+int stats_compare_names(const struct stats_row *x, const struct stats_row *y)
+{
+	size_t n = x->label_len < y->label_len ? x->label_len : y->label_len;
+	int order = memcmp(x->label, y->label, n);
+
+	if (order)
+		return order;
+	if (x->label_len != y->label_len)
+		return x->label_len < y->label_len ? -1 : 1;
+	return (int)x->style - (int)y->style;
+}
+
 static int by_order(const void *a, const void *b)
 {
 	const struct row *x = *(struct row *const *)a, *y = *(struct row *const *)b;
-	size_t n = x->r.label_len < y->r.label_len ? x->r.label_len : y->r.label_len;
-	int order;
 
 	if (x->order < y->order || x->order > y->order)
 		return x->order < y->order ? 1 : -1;
-	order = memcmp(x->r.label, y->r.label, n);
-	if (order)
-		return order;
-	if (x->r.label_len != y->r.label_len)
-		return x->r.label_len < y->r.label_len ? -1 : 1;
-	return (int)x->r.style - (int)y->r.style;
+	return stats_compare_names(&x->r, &y->r);
 }
 
 void stats_sort(struct stats *s, enum stats_key key)

@@ -10,6 +10,7 @@
 
 #include "core/filter.h"
 #include "core/pipeline.h"
+#include "core/reservoir.h"
 #include "core/values.h"
 
 #define STATS_ROWS_MAX 1000000
@@ -48,6 +49,7 @@ struct stats_row {
 	double stddev_ns;	 /* of a sample: divided by n - 1, as nsys does; 0 for one */
 	uint64_t p95_ns, p99_ns; /* nearest rank: one of the values */
 	struct values values;
+	struct reservoir sample; /* some of the values, as they are; empty without max_sample */
 };
 
 struct stats_config {
@@ -56,6 +58,8 @@ struct stats_config {
 	struct filter_config filter;
 	size_t max_values; /* 0 = STATS_VALUES_MAX */
 	size_t max_rows;   /* 0 = STATS_ROWS_MAX */
+	/* Values to sample in each row, 0 = none; fewer when all together are max_values. */
+	size_t max_sample;
 };
 
 struct stats;
@@ -66,6 +70,8 @@ void stats_free(struct stats *s); /* NULL is fine */
 
 /* After the consumer's end(). Rows of equal rank are in order of label and style. */
 void stats_sort(struct stats *s, enum stats_key key);
+/* The order of STATS_NAME: by label, then style. As strcmp(). */
+int stats_compare_names(const struct stats_row *x, const struct stats_row *y);
 size_t stats_count(const struct stats *s);
 const struct stats_row *stats_get(const struct stats *s, size_t i); /* i < stats_count() */
 

@@ -142,6 +142,17 @@ int unit_duration(const char *s, uint64_t *ns)
 	return err;
 }
 
+int unit_percent(const char *s, uint64_t *thousandths)
+{
+	static const struct unit units[] = {{"", 1000}, {"%", 1000}, {NULL, 0}};
+	uint64_t v;
+	int err = take_scaled(s, units, &v);
+
+	if (!err)
+		*thousandths = v;
+	return err;
+}
+
 const char *unit_fmt_count(char buf[UNIT_MAX], uint64_t v)
 {
 	char digits[24];

@@ -11,6 +11,7 @@ int unit_u64(const char *s, uint64_t *v);	/* decimal digits, nothing else */
 int unit_pid(const char *s, pid_t *pid);	/* 1 .. 2^31-1 */
 int unit_size(const char *s, uint64_t *bytes);	/* 4096, 16M, 1.5GiB; units of 1024 */
 int unit_duration(const char *s, uint64_t *ns); /* 5s, 1.5ms, 2m; ns us ms s m h d; bare = s */
+int unit_percent(const char *s, uint64_t *thousandths); /* 10%, 2.5%; bare = % */
 
 #define UNIT_MAX 40 /* room for each of the texts below */
 

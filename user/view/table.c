@@ -2,6 +2,7 @@
 #include "view/table.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -84,14 +85,38 @@ static const char *tenths(char buf[NUMBER_MAX], double d, bool grouped)
 	return buf;
 }
 
+/* Zero has no sign, also after rounding. */
+static const char *change(char buf[NUMBER_MAX], double d, bool sign)
+{
+	snprintf(buf, NUMBER_MAX, sign ? "%+.1f" : "%.1f", d);
+	return fabs(d) < 0.05 ? strcpy(buf, "0.0") : buf;
+}
+
+static const char *probability(char buf[NUMBER_MAX], double d)
+{
+	snprintf(buf, NUMBER_MAX, "%.4f", d);
+	return d > 0 && d < 0.0001 ? strcpy(buf, "<0.0001") : buf;
+}
+
+static bool is_nothing(const struct column *c, const union cell *v)
+{
+	return c->type != CELL_COUNT && c->type != CELL_TEXT && !isfinite(v->d);
+}
+
 /* A cell as shown; returns its columns. */
 static size_t show(const struct column *c, const union cell *v, char buf[4 * TABLE_TEXT_MAX])
 {
+	if (is_nothing(c, v))
+		return strlen(strcpy(buf, "-"));
 	switch (c->type) {
 	case CELL_COUNT:
 		return strlen(unit_fmt_count(buf, v->u));
 	case CELL_TENTHS:
 		return strlen(tenths(buf, v->d, true));
+	case CELL_CHANGE:
+		return strlen(change(buf, v->d, true));
+	case CELL_P:
+		return strlen(probability(buf, v->d));
 	case CELL_TEXT:
 		break;
 	}
@@ -165,12 +190,23 @@ static void plain_cell(const struct column *c, const union cell *v, struct out *
 {
 	char buf[NUMBER_MAX];
 
+	if (is_nothing(c, v)) {
+		out_str(o, text == out_json ? "null" : "");
+		return;
+	}
 	switch (c->type) {
 	case CELL_COUNT:
 		out_u64(o, v->u);
 		break;
 	case CELL_TENTHS:
 		out_str(o, tenths(buf, v->d, false));
+		break;
+	case CELL_CHANGE:
+		out_str(o, change(buf, v->d, false));
+		break;
+	case CELL_P:
+		snprintf(buf, sizeof(buf), "%.3g", v->d);
+		out_str(o, buf);
 		break;
 	case CELL_TEXT:
 		text(o, v->s, v->n);

@@ -12,9 +12,12 @@
 
 #include "sink/out.h"
 
+/* A d that is not finite is nothing: "-" when aligned, an empty field in CSV, null in JSON. */
 enum cell_type {
 	CELL_COUNT,  /* u */
 	CELL_TENTHS, /* d, with one decimal */
+	CELL_CHANGE, /* d, with one decimal, when aligned with its sign too */
+	CELL_P,	     /* d, a probability; aligned with four decimals */
 	CELL_TEXT,   /* s, n bytes */
 };
 
