@@ -165,8 +165,8 @@ assert_eq "losses: --strict" "$status" 3
 grep -v '^aclprof' "$tmp/stdout" >"$tmp/lost.csv"
 assert_eq "losses: the table is whole" "$(head -n 1 "$tmp/lost.csv")" "$HEADER"
 head -c 3000 "$tmp/t.acltap" >"$tmp/cut.acltap"
-run_acltap stat "$tmp/cut.acltap" --strict
-assert_eq "a cut capture: --strict" "$status" 3
+run_acltap stat "$tmp/cut.acltap"
+assert_eq "a cut capture: status" "$status" 1
 assert_match "a cut capture: said" "$(cat "$tmp/stderr")" 'incomplete'
 for arguments in "" "x y" "x -- y" "--hist --format csv x" "-d 1s x" "--sort size x" "--to 1s --from 2s x"; do
 	# shellcheck disable=SC2086

@@ -58,6 +58,8 @@ static int export(const struct export_opts *o, const char *arg)
 	outputs_free(&outputs);
 	if (err)
 		return err == EXIT_USAGE ? EXIT_USAGE : EXIT_FAILED;
+	if (res.status)
+		return res.status;
 	return o->strict && res.incomplete ? EXIT_INCOMPLETE : EXIT_OK;
 }
 

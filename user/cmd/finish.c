@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "cmd/cmd.h"
 #include "sink/summary.h"
 #include "store/replay.h"
 #include "util/clock.h"
@@ -33,12 +34,13 @@ void progress_show(void *ctx, uint64_t done, uint64_t total)
 	log_status("%s [%s] %u%%", p->what, bar, (unsigned int)(100 * done / total));
 }
 
-void finish_tell_truncated(const char *source, enum capread_end ended)
+int finish_tell_truncated(const char *source, enum capread_end ended)
 {
 	if (ended == CAPREAD_TRUNCATED)
 		log_warn("'%s' is incomplete: its recording crashed or goes on", source);
 	if (ended == CAPREAD_DAMAGED)
 		log_warn("'%s' is damaged: only what stands before the damage was read", source);
+	return ended == CAPREAD_COMPLETE ? EXIT_OK : EXIT_FAILED;
 }
 
 void finish_tell_unreadable(int err, const char *source)
@@ -91,9 +93,8 @@ static int replay(const struct finish_config *cfg, struct fanout *f, struct summ
 		tell_failure(err, source, f);
 		return err;
 	}
-	finish_tell_truncated(source, ended);
-	res->truncated = ended != CAPREAD_COMPLETE;
-	res->incomplete = res->truncated || summary_is_strict_failure(s);
+	res->status = finish_tell_truncated(source, ended);
+	res->incomplete = summary_is_strict_failure(s);
 	return 0;
 }
 

@@ -20,7 +20,7 @@ struct finish_config {
 
 struct finish_result {
 	bool incomplete; /* something was lost, uncertain or unreadable: for --strict */
-	bool truncated;	 /* the capture has no footer */
+	int status;	 /* EXIT_OK, or EXIT_FAILED: the capture was not whole (told) */
 };
 
 /*
@@ -36,8 +36,12 @@ struct progress {
 };
 struct progress progress_new(const char *what);
 void progress_show(void *ctx, uint64_t done, uint64_t total);
-/* ... what there is to say when it was not whole, and when it could not be read. */
-void finish_tell_truncated(const char *source, enum capread_end ended);
+/*
+ * ... what there is to say when it was not whole, with the exit status that follows: what was read
+ * must not pass for everything. EXIT_OK when it was whole.
+ */
+int finish_tell_truncated(const char *source, enum capread_end ended);
+/* ... and when it could not be read. */
 void finish_tell_unreadable(int err, const char *source);
 
 /* A directory of ours stands for the capture in it. To be freed; NULL: no memory. */

@@ -207,7 +207,7 @@ static int stat_capture(struct run *r)
 	_free_ char *source = finish_capture_of(r->capture);
 	struct summary *s = NULL;
 	int err = source ? summary_new(&s) : -ENOMEM;
-	bool incomplete;
+	int status = EXIT_OK;
 
 	err = err ?: replay_capture(source, &next, s, &ended, progress_show, &reading);
 	log_status(" ");
@@ -215,14 +215,13 @@ static int stat_capture(struct run *r)
 		finish_tell_unreadable(err, r->capture);
 	err = err ?: write_results(r);
 	if (!err) {
-		finish_tell_truncated(source, ended);
+		status = finish_tell_truncated(source, ended);
 		print_warnings(r, s);
 	}
-	incomplete = ended != CAPREAD_COMPLETE || summary_is_strict_failure(s);
+	if (!status && r->targets.strict && summary_is_strict_failure(s))
+		status = EXIT_INCOMPLETE;
 	summary_free(s);
-	if (err)
-		return EXIT_FAILED;
-	return r->targets.strict && incomplete ? EXIT_INCOMPLETE : EXIT_OK;
+	return err ? EXIT_FAILED : status;
 }
 
 static int stat_live(struct run *r)
