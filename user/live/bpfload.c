@@ -120,7 +120,7 @@ static void load_follow(struct bpf *b, const struct bpf_config *cfg)
 	struct follow_bpf *fo;
 	int err;
 
-	if (!cfg->feat.btf) {
+	if (!cfg->feat.btf || access("/sys/kernel/btf/vmlinux", R_OK)) {
 		log_warn("no kernel BTF: exits and children of traced processes are not seen");
 		return;
 	}

@@ -224,11 +224,15 @@ static bool listed(const char *list, const char *name)
 	return false;
 }
 
+bool features_denied(enum feature which)
+{
+	return listed(getenv(FEATURES_DENIED), rows[which].name);
+}
+
 int features_probe_one(struct features *f, enum feature which)
 {
 	libbpf_print_fn_t print = libbpf_set_print(NULL);
-	bool denied = listed(getenv(FEATURES_DENIED), rows[which].name);
-	int err = denied ? -EOPNOTSUPP : rows[which].try();
+	int err = features_denied(which) ? -EOPNOTSUPP : rows[which].try();
 
 	libbpf_set_print(print);
 	f->err[which] = err;

@@ -46,6 +46,9 @@ void features_probe(struct features *f);
 /* One only; *f keeps the rest. Returns 0 or -errno. */
 int features_probe_one(struct features *f, enum feature which);
 
+/* Is it named in FEATURES_DENIED? */
+bool features_denied(enum feature which);
+
 /* Whether programs can be loaded and attached at all: without the rest something is missing. */
 bool features_can_trace(const struct features *f);
 

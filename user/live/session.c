@@ -99,7 +99,8 @@ static int load(struct session *s)
 	features_probe_one(&cfg.feat, FEATURE_UPROBE_MULTI);
 	features_probe_one(&cfg.feat, FEATURE_COOKIE);
 	features_probe_one(&cfg.feat, FEATURE_SLEEPABLE);
-	features_probe_one(&cfg.feat, FEATURE_BTF);
+	/* Loading will tell: parsing the kernel's types takes longer than all the rest. */
+	cfg.feat.btf = !features_denied(FEATURE_BTF);
 	err = bpf_load(&cfg, &s->bpf);
 	if (err)
 		return err;
