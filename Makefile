@@ -158,6 +158,7 @@ deps:
 
 -include tests/targets/targets.mk
 -include tests/bench/bench.mk
+include user/doc/doc.mk
 -include tests/fuzz/fuzz.mk
 
 # ---- The rest --------------------------------------------------------------------------------
@@ -171,11 +172,11 @@ bench: ## compare what tracing costs with other tracers and the kernel's floor (
 	$(Q)$(MAKE) --no-print-directory O=$(O) all targets bench-bin
 	$(Q)O=$(O) tests/bench/bench.sh $(if $(QUICK),--quick)
 
-install: all ## install into $(DESTDIR)$(PREFIX)
+install: all install-doc ## install into $(DESTDIR)$(PREFIX)
 	install -d "$(DESTDIR)$(PREFIX)/bin"
 	install -m 755 $(O)/acltap "$(DESTDIR)$(PREFIX)/bin/acltap"
 
-uninstall: ## remove what install put there
+uninstall: uninstall-doc ## remove what install put there
 	rm -f "$(DESTDIR)$(PREFIX)/bin/acltap"
 
 check: $(filter-out $(O)/user/live/% $(O)/user/cmd/% $(O)/user/main.o,$(TOOL_OBJ)) ## layers, formatting, sizes
@@ -190,6 +191,6 @@ clean: ## remove the build folder
 	rm -rf $(O)
 
 help: ## this list
-	@grep -hE '^[a-z-]+:.*## ' Makefile tests/targets/targets.mk tests/fuzz/fuzz.mk | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 22
+	@grep -hE '^[a-z-]+:.*## ' Makefile tests/targets/targets.mk tests/fuzz/fuzz.mk user/doc/doc.mk | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 22
 
 -include $(TOOL_OBJ:.o=.d) $(SAN_OBJ:.o=.d) $(UNIT_SRC:%.c=$(O)/san/%.d) $(wildcard $(O)/gen/*.d)

@@ -18,19 +18,32 @@ assert_eq "make help fits 110 columns" "$(awk 'length > 110' "$tmp/stdout")" ""
 
 # The whole tree that is installed must be ours to remove: nothing else in it is touched.
 root="$tmp/a root"
-mkdir -p "$root/usr/bin" && echo theirs >"$root/usr/bin/other" || exit 1
+theirs="./usr/bin/other
+./usr/share/man/man1/acltap-theirs.1"
+for file in $theirs; do
+	mkdir -p "$root/${file%/*}" && echo theirs >"$root/$file" || exit 1
+done
+commands=$("$ACLTAP" --help | sed -nE 's/^  ([a-z]+) .*/\1/p')
+ours="./usr/bin/acltap
+./usr/share/bash-completion/completions/acltap
+./usr/share/man/man1/acltap.1
+./usr/share/zsh/site-functions/_acltap
+$(for c in $commands; do echo "./usr/share/man/man1/acltap-$c.1"; done)"
 run_make install DESTDIR="$root" PREFIX=/usr
 assert_eq "make install: status" "$status" 0
 assert_eq "make install: the files" "$(cd "$root" && find . ! -type d | sort)" \
-	"./usr/bin/acltap
-./usr/bin/other"
+	"$(sort <<<"$theirs
+$ours")"
 assert_eq "what was installed runs" "$("$root/usr/bin/acltap" --version)" "$("$ACLTAP" --version)"
 assert_eq "its mode" "$(stat -c %a "$root/usr/bin/acltap")" 755
+assert_eq "the modes of what is read" \
+	"$(cd "$root" && for f in $ours; do stat -c %a "$f"; done | sort | uniq -c | xargs)" \
+	"$(($(wc -w <<<"$ours") - 1)) 644 1 755"
 run_make install DESTDIR="$root" PREFIX=/usr
 assert_eq "make install again: status" "$status" 0
 run_make uninstall DESTDIR="$root" PREFIX=/usr
 assert_eq "make uninstall: status" "$status" 0
-assert_eq "make uninstall: the files" "$(cd "$root" && find . ! -type d)" "./usr/bin/other"
+assert_eq "make uninstall: the files" "$(cd "$root" && find . ! -type d | sort)" "$theirs"
 run_make uninstall DESTDIR="$root" PREFIX=/usr
 assert_eq "make uninstall of nothing: status" "$status" 0
 

@@ -16,6 +16,11 @@ static const struct command *const commands[] = {
 
 #define N_COMMANDS (sizeof(commands) / sizeof(commands[0]))
 
+const struct command *cmd_get(size_t i)
+{
+	return i < N_COMMANDS ? commands[i] : NULL;
+}
+
 static const struct command *find_command(const char *name)
 {
 	for (size_t i = 0; i < N_COMMANDS; i++)

@@ -40,6 +40,9 @@ extern const struct command cmd_trace;
 extern const struct command cmd_list;
 extern const struct command cmd_check;
 
+/* The commands in the order of the help, NULL after the last; for what is made of their tables. */
+const struct command *cmd_get(size_t i);
+
 /*
  * Parses argv into config. Returns -1 when the command is to go on, else the exit status it has to
  * return: --help was printed, or a usage error was reported. The config has to be freed either way.
