@@ -56,7 +56,7 @@ STORE := capwrite capread replay
 SINK := out escape repair ids intern pack sort csv json event_rows events $(if $(HAVE_SQLITE),dbfile sqlite) \
 	$(if $(HAVE_PROTOBUF_C),pftrace pftracks perfetto) null sink summary
 VIEW := table hist lines
-CMD := cmd giveup targets filters live record stat trace outputs finish export list check
+CMD := cmd giveup targets filters live record stat trace tableout diff outputs finish export list check
 UTIL := log opt str map crc procfd unit rights safepath
 
 src = $(wildcard $(addsuffix .c,$(addprefix user/$(1)/,$(2))))

@@ -10,6 +10,7 @@
 #include "cmd/filters.h"
 #include "cmd/finish.h"
 #include "cmd/live.h"
+#include "cmd/tableout.h"
 #include "core/stats.h"
 #include "store/replay.h"
 #include "util/cleanup.h"
@@ -20,13 +21,12 @@
 struct run {
 	struct targets targets;
 	struct filters filters;
-	const char *path; /* of the output, NULL = a stream */
-	bool overwrite, hist;
+	struct tableout to;
+	bool hist;
 	int sort, by, format;
 	uint64_t top;
 	const char *capture; /* NULL: live */
 	struct stats *stats;
-	struct out *out;
 };
 
 #define O(field) offsetof(struct run, field)
@@ -48,14 +48,12 @@ static const struct opt_word groups[] = {
 	{NULL, 0},
 };
 
-static const struct opt_word formats[] = {
-	{"table", TABLE_TEXT}, {"csv", TABLE_CSV}, {"json", TABLE_JSON}, {NULL, 0}};
-
 static const struct opt options[] = {
-	{"output", 'o', OPT_STRING, O(path), "FILE",
+	{"output", 'o', OPT_STRING, O(to.path), "FILE",
 	 "- is standard output (default; of -- CMD: stderr)", NULL, NULL},
-	{"force", 'f', OPT_FLAG, O(overwrite), NULL, "overwrite an existing file", NULL, NULL},
-	{"format", 0, OPT_WORD, O(format), "FORMAT", "table (default), csv or json", formats, NULL},
+	{"force", 'f', OPT_FLAG, O(to.overwrite), NULL, "overwrite an existing file", NULL, NULL},
+	{"format", 0, OPT_WORD, O(format), "FORMAT", "table (default), csv or json",
+	 tableout_formats, NULL},
 	{"sort", 0, OPT_WORD, O(sort), "KEY", "total (default), avg, p99, name and so on", sorts,
 	 NULL},
 	{"by", 0, OPT_WORD, O(by), "WHAT", "name (default), thread, process or category", groups,
@@ -119,7 +117,7 @@ static int write_table(struct run *r)
 	for (size_t i = 0; i < t.n_rows; i++)
 		fill_row(cells + i * N_COLUMNS, stats_get(r->stats, i));
 	t.cells = cells;
-	return table_write(&t, (enum table_format)r->format, r->out);
+	return table_write(&t, (enum table_format)r->format, r->to.out);
 }
 
 static int write_histograms(struct run *r)
@@ -133,39 +131,15 @@ static int write_histograms(struct run *r)
 		if (!row->instances)
 			continue;
 		table_text(row->label, row->label_len, name);
-		out_char(r->out, '\n');
-		out_str(r->out, name);
-		out_str(r->out, " (");
-		out_str(r->out, stats_style_name(row->style));
-		out_str(r->out, ")\n");
+		out_char(r->to.out, '\n');
+		out_str(r->to.out, name);
+		out_str(r->to.out, " (");
+		out_str(r->to.out, stats_style_name(row->style));
+		out_str(r->to.out, ")\n");
 		values_histogram(&row->values, bins);
-		hist_write(bins, r->out);
+		hist_write(bins, r->to.out);
 	}
-	return out_error(r->out);
-}
-
-static const char *output_name(const struct run *r)
-{
-	if (r->path && strcmp(r->path, "-"))
-		return r->path;
-	return r->targets.argv && !r->path ? "standard error" : "standard output";
-}
-
-static int open_output(struct run *r)
-{
-	int err;
-
-	if (r->path && strcmp(r->path, "-"))
-		err = out_file(r->path, r->overwrite, &r->out);
-	else
-		err = out_stream(r->targets.argv && !r->path ? STDERR_FILENO : STDOUT_FILENO,
-				 &r->out);
-	if (!err)
-		return 0;
-	log_err(err, "cannot write '%s'", output_name(r));
-	if (err == -EEXIST)
-		log_hint("-f overwrites");
-	return err;
+	return out_error(r->to.out);
 }
 
 static int write_results(struct run *r)
@@ -176,25 +150,14 @@ static int write_results(struct run *r)
 	err = write_table(r);
 	if (!err && r->hist)
 		err = write_histograms(r);
-	err = out_close(take_ptr(r->out)) ?: err;
-	return err ? log_err(err, "cannot write '%s'", output_name(r)) : 0;
+	return tableout_close(&r->to, err);
 }
 
 /* What the table itself cannot say. */
 static void print_warnings(const struct run *r, const struct summary *s)
 {
-	size_t coarse = stats_coarse_rows(r->stats);
-
 	summary_print_warnings(s, stderr);
-	if (coarse)
-		log_info("too many durations to keep: median and percentiles of %zu rows are "
-			 "within 1 %%",
-			 coarse);
-	if (stats_unnamed_spans(r->stats))
-		log_warn("more than %d different rows: %llu spans are in '(all others)'",
-			 STATS_ROWS_MAX, (unsigned long long)stats_unnamed_spans(r->stats));
-	if (stats_self_incomplete(r->stats))
-		log_warn("too many ranges were open at once: some self times are too long");
+	tableout_tell_limits(r->stats);
 }
 
 /* ---- The two ways -------------------------------------------------------------------------- */
@@ -270,7 +233,8 @@ static int choose_source(struct run *r, const struct opt_result *args)
 	if (args->n_args > 1)
 		return cmd_usage_error(&cmd_stat, "one capture at a time, not '%s' too",
 				       args->args[1]);
-	if (t->names.n || t->everyone || t->duration_ns || t->delay_ns || t->libs.n || t->no_follow || t->no_stop || t->wait)
+	if (t->names.n || t->everyone || t->duration_ns || t->delay_ns || t->libs.n ||
+	    t->no_follow || t->no_stop || t->wait)
 		return cmd_usage_error(&cmd_stat, "options of tracing, but '%s' is a capture",
 				       args->args[0]);
 	log_set_level(t->quiet ? LOG_QUIET : t->verbose ? LOG_VERBOSE : LOG_NORMAL);
@@ -295,12 +259,14 @@ static int run_stat(int argc, char **argv)
 		/* Of a capture -p chooses what is counted. */
 		cfg.by = (enum stats_by)r.by;
 		cfg.filter = filters_config(&r.filters, r.capture ? &r.targets.pids : NULL);
-		if (stats_new(&cfg, &r.stats) || open_output(&r))
+		/* The command has standard output to itself. */
+		r.to.stream = r.targets.argv ? STDERR_FILENO : STDOUT_FILENO;
+		if (stats_new(&cfg, &r.stats) || tableout_open(&r.to))
 			status = targets_failed(&r.targets);
 	}
 	if (status < 0)
 		status = r.capture ? stat_capture(&r) : stat_live(&r);
-	out_discard(r.out);
+	tableout_discard(&r.to);
 	stats_free(r.stats);
 	targets_free(&r.targets);
 	filters_free(&r.filters);
@@ -310,7 +276,8 @@ static int run_stat(int argc, char **argv)
 const struct command cmd_stat = {
 	.name = "stat",
 	.summary = "durations by name: count, total, median, percentiles and more",
-	.usage = "[options] [-p PID[,PID...]] CAPTURE|DIR\n[options] -p PID|-n GLOB|-a\n[options] -- "
+	.usage = "[options] [-p PID[,PID...]] CAPTURE|DIR\n[options] -p PID|-n GLOB|-a\n[options] "
+		 "-- "
 		 "CMD [ARG...]",
 	.example = "acltap stat --sort p99 PROF_20260101120000_4242\nacltap stat -d 10s -p 4242",
 	.opts = options,

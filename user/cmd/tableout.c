@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "cmd/tableout.h"
+
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "util/cleanup.h"
+#include "util/log.h"
+#include "view/table.h"
+
+const struct opt_word tableout_formats[] = {
+	{"table", TABLE_TEXT}, {"csv", TABLE_CSV}, {"json", TABLE_JSON}, {NULL, 0}};
+
+static int stream_of(const struct tableout *t)
+{
+	if (t->path)
+		return strcmp(t->path, "-") ? -1 : STDOUT_FILENO;
+	return t->stream;
+}
+
+static int tell(const struct tableout *t, int err)
+{
+	int fd = stream_of(t);
+
+	log_err(err, "cannot write '%s'",
+		fd < 0		      ? t->path
+		: fd == STDERR_FILENO ? "standard error"
+				      : "standard output");
+	if (err == -EEXIST)
+		log_hint("-f overwrites");
+	return err;
+}
+
+int tableout_open(struct tableout *t)
+{
+	int fd = stream_of(t);
+	int err = fd < 0 ? out_file(t->path, t->overwrite, &t->out) : out_stream(fd, &t->out);
+
+	return err ? tell(t, err) : 0;
+}
+
+int tableout_close(struct tableout *t, int err)
+{
+	if (err)
+		out_discard(take_ptr(t->out));
+	else
+		err = out_close(take_ptr(t->out));
+	return err ? tell(t, err) : 0;
+}
+
+void tableout_discard(struct tableout *t)
+{
+	out_discard(take_ptr(t->out));
+}
+
+void tableout_tell_limits(const struct stats *s)
+{
+	size_t coarse = stats_coarse_rows(s);
+
+	if (coarse)
+		log_info("too many durations to keep: median and percentiles of %zu rows are "
+			 "within 1 %%",
+			 coarse);
+	if (stats_unnamed_spans(s))
+		log_warn("more than %d different rows: %llu spans are in '(all others)'",
+			 STATS_ROWS_MAX, (unsigned long long)stats_unnamed_spans(s));
+	if (stats_self_incomplete(s))
+		log_warn("too many ranges were open at once: some self times are too long");
+}
