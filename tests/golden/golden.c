@@ -3,7 +3,8 @@
  * golden [--update] CASE.ev...: runs each script through the pipeline into every format and
  * compares the bytes with CASE.FORMAT beside it; with --update writes them there instead, to be
  * read before they are committed. Prints TAP.
- * golden --write FILE CASE.ev: writes that one output, in the format of its suffix.
+ * golden --write FILE CASE.ev: writes that one output, in the format of its suffix; .acltap is the
+ * capture, for what reads one.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -13,13 +14,17 @@
 
 #include "core/pipeline.h"
 #include "harness/evscript.h"
+#include "sink/event_rows.h"
 #include "sink/sink.h"
 #include "sink/summary.h"
+#include "store/capture.h"
 #include "util/cleanup.h"
+#include "view/lines.h"
 
-/* What is compared; "summary" is the text at the end. */
-static const char *const formats[] = {"csv", "json", "tsv", "ndjson", "summary"};
-#define FORMATS (sizeof(formats) / sizeof(formats[0]))
+/* What is compared: files of sinks, what `trace` and `trace --json` print, the text at the end. */
+enum { SINKS = 4, LINES = SINKS, LINES_JSON, SUMMARY, FORMATS };
+static const char *const formats[] = {"csv",   "json",	       "tsv",	 "ndjson",
+				      "trace", "trace.ndjson", "summary"};
 
 struct test {
 	const char *script; /* path */
@@ -86,7 +91,7 @@ static int make_files(struct test *t)
 
 	if (err)
 		return err;
-	for (size_t i = 0; i < FORMATS - 1 && !err; i++)
+	for (size_t i = 0; i < SINKS && !err; i++)
 		err = fanout_add(f, sink_by_name(formats[i]), t->path[i], &opts);
 	next = fanout_consumer(f);
 	if (!err)
@@ -97,7 +102,7 @@ static int make_files(struct test *t)
 
 static int make_summary(struct test *t)
 {
-	_file_ FILE *f = fopen(t->path[FORMATS - 1], "w");
+	_file_ FILE *f = fopen(t->path[SUMMARY], "w");
 	struct consumer next;
 	struct summary *s;
 	int err;
@@ -111,6 +116,28 @@ static int make_summary(struct test *t)
 	err = run(t, &next);
 	summary_print(s, f);
 	summary_free(s);
+	return err;
+}
+
+/* What a running trace shows: as text without colours, or as JSON. */
+static int make_trace(struct test *t, bool json)
+{
+	struct event_rows rows = {0};
+	struct lines lines = {0};
+	struct consumer next;
+	struct out *o;
+	int err = out_file(t->path[json ? LINES_JSON : LINES], true, &o);
+
+	if (err)
+		return err;
+	event_rows_init(&rows, o, true);
+	lines.out = o;
+	next = json ? event_rows_stream(&rows) : lines_consumer(&lines);
+	err = run(t, &next);
+	event_rows_free(&rows);
+	if (!err)
+		return out_close(o);
+	out_discard(o);
 	return err;
 }
 
@@ -166,8 +193,8 @@ static int run_case(struct test *t)
 		else
 			snprintf(t->path[i], sizeof(t->path[i]), "%s/x.%s", t->dir, formats[i]);
 	}
-	err = make_files(t);
-	return err ? err : make_summary(t);
+	err = make_files(t) ?: make_trace(t, false);
+	return err ?: make_trace(t, true) ?: make_summary(t);
 }
 
 /* One TAP line for each format. Returns the number of failures. */
@@ -199,26 +226,58 @@ static int test_case(const char *script, const char *dir, bool update, int *numb
 	return failed;
 }
 
-static int write_one(const char *path, const char *script)
+static int write_file(const char *path, const struct test *t)
 {
 	const struct sink_opts opts = {.overwrite = true};
-	struct test t = {.script = script};
 	struct consumer next;
-	struct fanout *f = NULL;
+	struct fanout *f;
+	int err = sink_by_path(path) ? fanout_new(&f) : -ENOENT;
+
+	if (err)
+		return err;
+	err = fanout_add(f, sink_by_path(path), path, &opts);
+	if (!err) {
+		next = fanout_consumer(f);
+		err = run(t, &next);
+	}
+	fanout_free(f);
+	return err;
+}
+
+static int record(void *ctx, const void *rec, size_t sz)
+{
+	return capwrite_record(ctx, rec, sz);
+}
+
+static int write_capture(const char *path, const struct test *t)
+{
+	struct capwrite *w;
+	char msg[256] = "";
+	int err = capwrite_open(path, true, &w);
+
+	if (err)
+		return err;
+	err = evscript_run(t->text, t->len, record, w, msg, sizeof(msg));
+	if (!err)
+		return capwrite_close(w);
+	fprintf(stderr, "%s: %s\n", t->script, msg);
+	capwrite_abandon(w);
+	return err;
+}
+
+static int write_one(const char *path, const char *script)
+{
+	struct test t = {.script = script};
+	const char *dot = strrchr(path, '.');
 	int err = -ENOENT;
 
 	t.text = read_file(script, &t.len);
-	if (t.text && sink_by_path(path))
-		err = fanout_new(&f);
-	if (!err)
-		err = fanout_add(f, sink_by_path(path), path, &opts);
-	if (!err) {
-		next = fanout_consumer(f);
-		err = run(&t, &next);
-	}
+	if (t.text && dot && !strcmp(dot, CAPTURE_SUFFIX))
+		err = write_capture(path, &t);
+	else if (t.text)
+		err = write_file(path, &t);
 	if (err)
 		fprintf(stderr, "%s: %s\n", path, strerror(-err));
-	fanout_free(f);
 	free(t.text);
 	return err != 0;
 }

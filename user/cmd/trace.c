@@ -106,45 +106,6 @@ static int drained(void *ctx)
 	return out_flush(ctx);
 }
 
-/* ---- As JSON ------------------------------------------------------------------------------- */
-
-static int json_process(void *ctx, const struct process *p)
-{
-	return event_rows_process(ctx, p);
-}
-
-static int json_category(void *ctx, const struct label *l)
-{
-	return event_rows_category(ctx, l);
-}
-
-/* The row of the parent comes later: its number is not known. */
-static int json_span(void *ctx, const struct span *sp)
-{
-	struct event_rows *rows = ctx;
-
-	event_rows_span(rows, sp, EVENT_ROWS_NO_PARENT);
-	return out_error(rows->out);
-}
-
-static int json_tally(void *ctx, const struct tally *t)
-{
-	struct event_rows *rows = ctx;
-
-	if (event_rows_shows(t))
-		event_rows_tally(rows, t);
-	return out_error(rows->out);
-}
-
-static struct consumer json_consumer(struct event_rows *rows)
-{
-	return (struct consumer){.ctx = rows,
-				 .process = json_process,
-				 .category = json_category,
-				 .span = json_span,
-				 .tally = json_tally};
-}
-
 /* ---- The command --------------------------------------------------------------------------- */
 
 static int finish(struct run *r, const struct live *l, int err)
@@ -164,7 +125,7 @@ static int finish(struct run *r, const struct live *l, int err)
 
 static int trace(struct run *r)
 {
-	struct consumer show = r->json ? json_consumer(&r->rows) : lines_consumer(&r->lines);
+	struct consumer show = r->json ? event_rows_stream(&r->rows) : lines_consumer(&r->lines);
 	const struct consumer next = filter_consumer(&r->filter, &show);
 	struct live l = {.drained = drained, .ctx = r->out};
 	int err = live_open(&l, &r->targets, &next, true);

@@ -274,3 +274,41 @@ void event_rows_tally(struct event_rows *e, const struct tally *t)
 	else
 		write_tally_tsv(e, t);
 }
+
+/* ---- As a consumer ------------------------------------------------------------------------- */
+
+static int stream_process(void *ctx, const struct process *p)
+{
+	return event_rows_process(ctx, p);
+}
+
+static int stream_category(void *ctx, const struct label *l)
+{
+	return event_rows_category(ctx, l);
+}
+
+static int stream_span(void *ctx, const struct span *sp)
+{
+	struct event_rows *e = ctx;
+
+	event_rows_span(e, sp, EVENT_ROWS_NO_PARENT);
+	return out_error(e->out);
+}
+
+static int stream_tally(void *ctx, const struct tally *t)
+{
+	struct event_rows *e = ctx;
+
+	if (event_rows_shows(t))
+		event_rows_tally(e, t);
+	return out_error(e->out);
+}
+
+struct consumer event_rows_stream(struct event_rows *e)
+{
+	return (struct consumer){.ctx = e,
+				 .process = stream_process,
+				 .category = stream_category,
+				 .span = stream_span,
+				 .tally = stream_tally};
+}

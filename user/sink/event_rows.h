@@ -8,7 +8,7 @@
 
 #include <stdbool.h>
 
-#include "core/model.h"
+#include "core/pipeline.h"
 #include "sink/ids.h"
 #include "sink/out.h"
 
@@ -34,5 +34,8 @@ void event_rows_span(struct event_rows *e, const struct span *sp, uint64_t paren
 /* Is it a row? Of calls only those that are no events. */
 bool event_rows_shows(const struct tally *t);
 void event_rows_tally(struct event_rows *e, const struct tally *t);
+
+/* All of it as a consumer, for rows in order of end: the row of a parent comes after it. */
+struct consumer event_rows_stream(struct event_rows *e);
 
 #endif

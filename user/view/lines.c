@@ -100,8 +100,9 @@ static int lines_tally(void *ctx, const struct tally *t)
 	if (t->kind != TALLY_LOSS && t->kind != TALLY_LOST_RETURN)
 		return 0;
 	begin_line(l, t->to_ns, t->pid, t->pid);
-	snprintf(line, sizeof(line), "-- %s %s of %s lost", unit_fmt_count(count, t->count),
-		 t->kind == TALLY_LOSS ? "calls" : "returns", entry_name(t->func));
+	snprintf(line, sizeof(line), "-- %s %s%s of %s lost", unit_fmt_count(count, t->count),
+		 t->kind == TALLY_LOSS ? "call" : "return", t->count == 1 ? "" : "s",
+		 entry_name(t->func));
 	text(l, RED, line);
 	out_char(l->out, '\n');
 	return out_error(l->out);
