@@ -51,8 +51,8 @@ BPF := events follow
 DISCOVER := maps procread procmaps proc elfread elfsym libpath disasm plt_names site site_x86 site_x86_step site_arm64 plan
 LIVE := multi_link features bpfload attach files prelook stops facts procset procs join launch guardian ring recorder session
 CORE := entry decode order text stack state spans startstop calls range tracks counts model tee values reservoir filter stats ranktest compare \
-	pipeline
-STORE := capwrite capread replay
+	pids lane pipeline
+STORE := capwrite capread replay mergein merge
 SINK := out escape repair ids intern pack sort csv json event_rows events $(if $(HAVE_SQLITE),dbfile sqlite) \
 	$(if $(HAVE_PROTOBUF_C),pftrace pftracks perfetto) null sink summary
 VIEW := table hist lines

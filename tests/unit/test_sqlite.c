@@ -122,8 +122,24 @@ static void unknown_does_not_replace_known(void **state)
 {
 	const char *path = tmpdir_path(state, "x.db");
 	struct run r = run_begin("db", path, NULL);
-	const struct process first = {10, 0, 5, -1, "bash", "bash -c x", ""};
-	const struct process then = {10, 3, 0, 2, "pyth\xff", "", "/usr/bin/python3"};
+	const struct process first = {.pid = 10,
+				      .ppid = 5,
+				      .rank = -1,
+				      .name = "bash",
+				      .cmdline = "bash -c x",
+				      .exe = "",
+				      .host = "",
+				      .local_rank = -1,
+				      .host_pid = 10};
+	const struct process then = {.pid = 10,
+				     .nspid = 3,
+				     .rank = 2,
+				     .name = "pyth\xff",
+				     .cmdline = "",
+				     .exe = "/usr/bin/python3",
+				     .host = "node-a",
+				     .local_rank = 1,
+				     .host_pid = 10};
 	const struct label thread = {10, 11, "loader", 6}, category = {10, 7, "io", 2};
 
 	assert_ok(r.to.process(r.to.ctx, &first));

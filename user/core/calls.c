@@ -45,7 +45,7 @@ struct open open_begin(struct range *r, struct thread *t, const struct event *ev
 	const struct open *top = stack_top(&t->stack);
 
 	return (struct open){
-		.id = ++r->last_id,
+		.id = ++*r->last_id,
 		.parent = top ? top->id : 0,
 		.start_ns = t->last_ns,
 		.gap = gap_of(t, ev),

@@ -118,6 +118,13 @@ static int on_tally(void *ctx, const struct tally *t)
 	return f->next.tally ? f->next.tally(f->next.ctx, t) : 0;
 }
 
+static int on_source(void *ctx, const struct trace_source *s)
+{
+	const struct filter *f = ctx;
+
+	return f->next.source ? f->next.source(f->next.ctx, s) : 0;
+}
+
 static int on_end(void *ctx, const struct trace_meta *meta)
 {
 	const struct filter *f = ctx;
@@ -136,6 +143,7 @@ struct consumer filter_consumer(struct filter *f, const struct consumer *next)
 		.category = on_category,
 		.span = on_span,
 		.tally = on_tally,
+		.source = on_source,
 		.end = on_end,
 	};
 }

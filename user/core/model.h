@@ -74,12 +74,17 @@ struct tally {
 	enum tally_kind kind;
 	uint8_t func;		 /* row of the table, where it applies */
 	uint32_t pid;		 /* process, 0 = all */
+	uint32_t source;	 /* of a merged trace: which of its captures; else 0 */
 	int32_t ret;		 /* TALLY_FAILED */
 	uint64_t count;		 /* never 0 */
 	uint64_t from_ns, to_ns; /* TALLY_LOSS and TALLY_LOST_RETURN; else 0 */
 };
 
-/* What is known about a process; texts are never NULL, "" = unknown. */
+/*
+ * What is known about a process; texts are never NULL, "" = unknown. In all of a trace pid, ppid
+ * and the PIDs of spans, tallies and labels tell processes apart: in a merged one a PID that
+ * another host has used already is replaced by a free number, and host_pid says what it was.
+ */
 struct process {
 	uint32_t pid;	/* in acltap's pid namespace */
 	uint32_t nspid; /* in the process's own, 0 = unknown */
@@ -88,6 +93,10 @@ struct process {
 	const char *name;
 	const char *cmdline; /* arguments joined by blanks */
 	const char *exe;
+	const char *host;
+	int32_t local_rank; /* among the processes of its host, -1 = none */
+	uint32_t host_pid;  /* its PID there: pid, unless that was replaced */
+	uint32_t source;    /* of a merged trace: which of its captures; else 0 */
 };
 
 /* A thread's name, or a category's. */
@@ -102,13 +111,25 @@ struct clock_triple {
 	uint64_t mono_ns, real_ns, boot_ns;
 };
 
+/* One of the captures that a merged trace was made of. Texts are never NULL, "" = unknown. */
+struct trace_source {
+	uint32_t number;  /* from 1 */
+	const char *name; /* of its file */
+	const char *host, *boot_id, *version;
+	const char *ended;		 /* "" = it was whole; "truncated", "damaged" */
+	struct clock_triple first, last; /* as it read them, by its own clocks */
+	int64_t shift_ns;		 /* added to its monotonic times */
+};
+
 /* Facts about the whole trace. In sink begin() the last_* part is not known yet (all 0). */
 struct trace_meta {
 	const char *host;	   /* "" = unknown */
 	const char *version;	   /* acltap's version that recorded */
 	struct clock_triple first; /* epoch = monotonic + (first.real_ns - first.mono_ns) */
 	struct clock_triple last;
-	bool complete; /* the capture has its footer */
+	bool complete;	  /* the capture has its footer, and those it was merged from had theirs */
+	uint32_t sources; /* of a merged trace, else 0; not known in begin() */
+	const char *aligned; /* of a merged trace: "clock", or a name; "" */
 };
 
 /*

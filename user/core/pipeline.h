@@ -24,7 +24,8 @@ struct consumer {
 	int (*span)(void *ctx, const struct span *sp);
 	int (*tally)(void *ctx,
 		     const struct tally *t); /* losses as they appear, the rest at the end */
-	int (*end)(void *ctx, const struct trace_meta *meta); /* once, after all others */
+	int (*source)(void *ctx, const struct trace_source *s); /* of merged traces, near the end */
+	int (*end)(void *ctx, const struct trace_meta *meta);	/* once, after all others */
 };
 
 struct pipeline;
@@ -32,6 +33,7 @@ struct pipeline;
 struct pipeline_config {
 	bool lifecycle; /* create_stamp resets the stamp it returns */
 	bool returns;	/* failed calls with a non-NULL stamp are dropped */
+	bool merged;	/* records of several sources (wire.h, WIRE_PID_BITS) */
 };
 
 /* Returns 0 and *out, or -ENOMEM. The consumer is copied. */

@@ -12,7 +12,7 @@
 static const struct forced_end unknown_end = {.status = SPAN_UNCERTAIN};
 
 int range_new(const struct range_config *cfg, const struct range_next *next, struct counts *counts,
-	      struct range **out)
+	      uint64_t *last_id, struct range **out)
 {
 	struct range *r = calloc(1, sizeof(*r));
 
@@ -21,6 +21,7 @@ int range_new(const struct range_config *cfg, const struct range_next *next, str
 	r->cfg = *cfg;
 	r->next = *next;
 	r->counts = counts;
+	r->last_id = last_id;
 	*out = r;
 	return 0;
 }

@@ -29,9 +29,9 @@ struct range_next {
 
 struct range;
 
-/* Returns 0 and *out, or -ENOMEM. counts stays the caller's. */
+/* Returns 0 and *out, or -ENOMEM. counts and last_id, the last id given, stay the caller's. */
 int range_new(const struct range_config *cfg, const struct range_next *next, struct counts *counts,
-	      struct range **out);
+	      uint64_t *last_id, struct range **out);
 /* Options that a capture brings along are known only once it is read. */
 void range_configure(struct range *r, const struct range_config *cfg);
 /* Records of the kernel side; others are ignored. Returns 0, -ENOMEM, or next's first error. */

@@ -42,6 +42,11 @@ static int tee_tally(void *ctx, const struct tally *t)
 	return TO_BOTH(ctx, tally, t);
 }
 
+static int tee_source(void *ctx, const struct trace_source *s)
+{
+	return TO_BOTH(ctx, source, s);
+}
+
 static int tee_end(void *ctx, const struct trace_meta *meta)
 {
 	return TO_BOTH(ctx, end, meta);
@@ -62,6 +67,7 @@ struct consumer tee_consumer(struct tee *t, const struct consumer *a, const stru
 		.category = tee_category,
 		.span = tee_span,
 		.tally = tee_tally,
+		.source = tee_source,
 		.end = tee_end,
 	};
 }

@@ -13,7 +13,7 @@
 struct track {
 	struct track *prev, *next; /* in order of appearance */
 	uint32_t pid, nspid, ppid;
-	int32_t rank;
+	int32_t rank, local_rank;
 	struct text *name, *cmdline, *exe; /* NULL = unknown; children share them */
 	bool dirty;			   /* new, or changed since it was announced */
 };
@@ -38,7 +38,7 @@ static struct track *track_get(struct tracks *t, uint32_t pid, int *err)
 		return NULL;
 	}
 	p->pid = pid;
-	p->rank = -1;
+	p->rank = p->local_rank = -1;
 	p->dirty = true;
 	p->prev = t->last;
 	*(t->last ? &t->last->next : &t->first) = p;
@@ -66,6 +66,11 @@ void tracks_free(struct tracks *t)
 	map_free(&t->procs);
 	text_put(t->host);
 	text_put(t->version);
+	text_put(t->boot_id);
+	text_put(t->pid_space);
+	text_put(t->source);
+	text_put(t->ended);
+	text_put(t->aligned);
 	*t = (struct tracks){0};
 }
 
@@ -121,27 +126,54 @@ static int64_t number_of(const char *s, size_t n, int64_t max)
 	for (size_t i = 0; i < n; i++) {
 		if (s[i] < '0' || s[i] > '9')
 			return -1;
-		v = v * 10 + (s[i] - '0');
-		if (v > max)
+		if (v > (max - (s[i] - '0')) / 10)
 			return -1;
+		v = v * 10 + (s[i] - '0');
 	}
 	return v;
 }
 
 /* ---- The capture -------------------------------------------------------------------------- */
 
+/* Where a fact that is a text is kept; NULL when it is not. */
+static struct text **fact_text(struct tracks *t, uint32_t fact)
+{
+	switch (fact) {
+	case FACT_HOST:
+		return &t->host;
+	case FACT_VERSION:
+		return &t->version;
+	case FACT_BOOT_ID:
+		return &t->boot_id;
+	case FACT_PID_SPACE:
+		return &t->pid_space;
+	case FACT_SOURCE:
+		return &t->source;
+	case FACT_ENDED:
+		return &t->ended;
+	case FACT_ALIGNED:
+		return &t->aligned;
+	default:
+		return NULL;
+	}
+}
+
+static int64_t shift_of(const char *s, size_t n)
+{
+	bool minus = n && *s == '-';
+	int64_t v = number_of(s + minus, n - minus, INT64_MAX);
+
+	return v < 0 ? 0 : minus ? -v : v;
+}
+
 int tracks_fact(struct tracks *t, const struct event *ev)
 {
+	struct text **at = fact_text(t, ev->w->arg1);
 	bool changed;
 
-	switch (ev->w->arg1) {
-	case FACT_HOST:
-		return set_text(&t->host, ev->msg, ev->w->msg_len, &changed);
-	case FACT_VERSION:
-		return set_text(&t->version, ev->msg, ev->w->msg_len, &changed);
-	default:
-		return 0;
-	}
+	if (ev->w->arg1 == FACT_SHIFT)
+		t->shift_ns = shift_of(ev->msg, ev->w->msg_len);
+	return at ? set_text(at, ev->msg, ev->w->msg_len, &changed) : 0;
 }
 
 void tracks_clock(struct tracks *t, const struct event *ev)
@@ -162,7 +194,26 @@ struct trace_meta tracks_meta(const struct tracks *t)
 		.version = text_or_empty(t->version),
 		.first = t->first_clock,
 		.last = t->last_clock,
+		.aligned = text_or_empty(t->aligned),
 	};
+}
+
+struct trace_source tracks_source(const struct tracks *t)
+{
+	struct trace_source s = {
+		.name = text_or_empty(t->source),
+		.host = text_or_empty(t->host),
+		.boot_id = text_or_empty(t->boot_id),
+		.version = text_or_empty(t->version),
+		.ended = text_or_empty(t->ended),
+		.first = t->first_clock,
+		.last = t->last_clock,
+		.shift_ns = t->shift_ns,
+	};
+
+	s.first.mono_ns -= (uint64_t)t->shift_ns;
+	s.last.mono_ns -= (uint64_t)t->shift_ns;
+	return s;
 }
 
 /* ---- Processes ---------------------------------------------------------------------------- */
@@ -174,6 +225,9 @@ static int announce(struct tracks *t, struct track *p)
 		.nspid = p->nspid,
 		.ppid = p->ppid,
 		.rank = p->rank,
+		.local_rank = p->local_rank,
+		.host_pid = p->pid,
+		.host = text_or_empty(t->host),
 		.name = text_or_empty(p->name),
 		.cmdline = text_or_empty(p->cmdline),
 		.exe = text_or_empty(p->exe),
@@ -251,6 +305,11 @@ static int process_fact(struct tracks *t, const struct event *ev)
 		p->dirty |= p->rank != (int32_t)v;
 		p->rank = (int32_t)v;
 		return 0;
+	case FACT_LOCAL_RANK:
+		v = number_of(s, n, INT32_MAX);
+		p->dirty |= p->local_rank != (int32_t)v;
+		p->local_rank = (int32_t)v;
+		return 0;
 	default:
 		return 0;
 	}
@@ -273,6 +332,7 @@ static int forked(struct tracks *t, const struct event *ev)
 	if (err || !parent)
 		return err;
 	p->rank = parent->rank;
+	p->local_rank = parent->local_rank;
 	p->cmdline = text_get(parent->cmdline);
 	p->exe = text_get(parent->exe);
 	if (!p->name)

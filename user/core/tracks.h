@@ -25,7 +25,9 @@ struct tracks {
 	struct map procs;     /* tgid -> struct track */
 	struct track *recent; /* announced, unchanged */
 	struct track *first, *last;
-	struct text *host, *version; /* NULL = unknown */
+	struct text *host, *version, *boot_id, *pid_space; /* NULL = unknown */
+	struct text *source, *ended, *aligned;		   /* of merged captures */
+	int64_t shift_ns;
 	struct clock_triple first_clock, last_clock;
 	bool has_clock;
 };
@@ -42,6 +44,8 @@ int tracks_announce(struct tracks *t, uint32_t pid);
 int tracks_finish(struct tracks *t);
 /* Texts belong to t. */
 struct trace_meta tracks_meta(const struct tracks *t);
+/* Of a merged trace; number is left 0. Texts belong to t. */
+struct trace_source tracks_source(const struct tracks *t);
 void tracks_free(struct tracks *t);
 
 #endif

@@ -179,6 +179,14 @@ static int fanout_tally(void *ctx, const struct tally *t)
 	return 0;
 }
 
+static int fanout_source(void *ctx, const struct trace_source *src)
+{
+	struct fanout *f = ctx;
+
+	FOR_ALL(f, source, src);
+	return 0;
+}
+
 static void give_span(struct fanout *f, const struct span *sp, enum sink_order order)
 {
 	for (size_t i = 0; i < f->count; i++) {
@@ -241,6 +249,7 @@ struct consumer fanout_consumer(struct fanout *f)
 		.category = fanout_category,
 		.span = fanout_span,
 		.tally = fanout_tally,
+		.source = fanout_source,
 		.end = fanout_end,
 	};
 }

@@ -41,6 +41,7 @@ struct sink_ops {
 	int (*category)(struct sink *s, const struct label *l);
 	int (*span)(struct sink *s, const struct span *sp);
 	int (*tally)(struct sink *s, const struct tally *t);
+	int (*source)(struct sink *s, const struct trace_source *src); /* merged: near the end */
 	int (*end)(struct sink *s, const struct trace_meta *meta); /* completes the file */
 	void (*free)(struct sink *s); /* without end() before: removes what was written */
 };
