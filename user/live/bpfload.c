@@ -114,14 +114,22 @@ static int share_maps(struct bpf_object *obj, const struct events_bpf *ev)
 	return err;
 }
 
+static bool has_btf(void)
+{
+	struct stat st;
+
+	return !stat("/sys/kernel/btf/vmlinux", &st) && st.st_size;
+}
+
 /* Following is optional: without it the user is told what is not seen. */
 static void load_follow(struct bpf *b, const struct bpf_config *cfg)
 {
 	struct follow_bpf *fo;
 	int err;
 
-	if (!cfg->feat.btf || access("/sys/kernel/btf/vmlinux", R_OK)) {
-		log_warn("no kernel BTF: exits and children of traced processes are not seen");
+	if (!cfg->feat.btf || !has_btf()) {
+		log_warn("no kernel BTF: children of traced processes are found late, "
+			 "and ends of threads are not seen");
 		return;
 	}
 	fo = follow_bpf__open();
@@ -137,7 +145,7 @@ static void load_follow(struct bpf *b, const struct bpf_config *cfg)
 	err = err ?: follow_bpf__load(fo);
 	err = err ?: follow_bpf__attach(fo);
 	if (err) {
-		log_warn("cannot follow processes: %s: children are not seen", strerror(-err));
+		log_warn("cannot follow processes: %s: children are found late", strerror(-err));
 		follow_bpf__destroy(fo);
 		return;
 	}
@@ -279,6 +287,20 @@ void bpf_ignore_process(struct bpf *b, uint32_t tgid)
 	struct proc_state state = {.flags = PROC_IGNORED};
 
 	bpf_map_update_elem(b->procs_fd, &tgid, &state, BPF_EXIST); /* it may have ended */
+}
+
+void bpf_forget_threads(struct bpf *b, uint32_t tgid)
+{
+	struct thread_state th;
+	uint32_t key, next;
+	bool more = !bpf_map_get_next_key(b->threads_fd, NULL, &key);
+
+	while (more) {
+		more = !bpf_map_get_next_key(b->threads_fd, &key, &next);
+		if (!bpf_map_lookup_elem(b->threads_fd, &key, &th) && th.ids >> 32 == tgid)
+			bpf_map_delete_elem(b->threads_fd, &key);
+		key = next;
+	}
 }
 
 int bpf_counts(const struct bpf *b, unsigned int func, struct func_count *out)

@@ -51,6 +51,8 @@ void bpf_gate(struct bpf *b, bool open);
 
 int bpf_trace_process(struct bpf *b, uint32_t tgid); /* -ENOSPC: too many processes */
 void bpf_untrace_process(struct bpf *b, uint32_t tgid);
+/* Removes the state of its threads, where no program sees them end. */
+void bpf_forget_threads(struct bpf *b, uint32_t tgid);
 void bpf_ignore_process(struct bpf *b, uint32_t tgid); /* one that joined by itself */
 
 /* Sums the counters of a function over all CPUs. */

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * -a and -n: processes become traced ones by themselves. The programs let a process join at its
- * first call of a probed function, so nothing of it is missed as long as its library is probed;
- * user space looks at every program that starts and at what its loader maps, to find libraries that
- * are not. Who joined under a name that was not asked for is ignored, by the programs too.
+ * -a and -n, and children where forks are not seen: processes become traced ones by themselves. The
+ * programs let a process join at its first call of a probed function, so nothing of it is missed as
+ * long as its library is probed; user space looks at every program that starts and at what its
+ * loader maps, to find libraries that are not. Who joined under a name that was not asked for is
+ * ignored, by the programs too.
  */
 #include <errno.h>
 #include <fnmatch.h>
@@ -19,7 +20,9 @@
 
 #include <bpf/bpf.h>
 
-/* ---- names ---- */
+#define MAX_DEPTH 64 /* PIDs that were re-used meanwhile can make a ring */
+
+/* ---- who is asked for ---- */
 
 static bool fits(const struct procs *ps, const char *name)
 {
@@ -47,6 +50,26 @@ static bool exe_fits(const struct procs *ps, pid_t pid)
 	return fits(ps, slash ? slash + 1 : path);
 }
 
+static bool is_same(const struct proc *p)
+{
+	uint64_t start;
+
+	return !proc_start_time(p->pid, &start) && start == p->start_time;
+}
+
+/* One whose parents ended before it was looked at is nobody's any more. */
+static bool is_descendant(const struct procs *ps, pid_t pid)
+{
+	const struct proc *p;
+
+	for (int depth = 0; depth < MAX_DEPTH && !proc_ppid(pid, &pid) && pid > 1; depth++) {
+		p = procset_find(&ps->set, pid);
+		if (p && !p->ignored && is_same(p))
+			return true;
+	}
+	return false;
+}
+
 /* told: a name that a record told, for processes that are gone by now; may be "". */
 static bool is_asked_for(const struct procs *ps, pid_t pid, const char *told)
 {
@@ -55,6 +78,8 @@ static bool is_asked_for(const struct procs *ps, pid_t pid, const char *told)
 
 	if (ps->cfg.join == JOIN_ALL)
 		return true;
+	if (ps->cfg.join == JOIN_CHILDREN)
+		return is_descendant(ps, pid);
 	n = proc_comm(pid, comm, sizeof(comm) - 1);
 	if (n < 0)
 		return fits(ps, told);
@@ -94,6 +119,7 @@ static struct proc *admit(struct procs *ps, pid_t pid, const char *told, bool fo
 		return NULL;
 	p->ignored = !wanted;
 	if (!wanted) {
+		ps->unproven += ps->cfg.join == JOIN_CHILDREN && !is_same(p);
 		bpf_ignore_process(ps->cfg.bpf, (uint32_t)pid);
 		forget_stop(ps, pid);
 		return p;
@@ -172,7 +198,7 @@ void join_exec(struct procs *ps, const struct wire *w, const char *comm)
 		return;
 	}
 	/* One that was asked for is from here on like one that was given by its number. */
-	if (!scan(ps, pid, &probed) && (probed || ps->cfg.join == JOIN_NAMED))
+	if (!scan(ps, pid, &probed) && (probed || ps->cfg.join != JOIN_ALL))
 		attach(ps, pid);
 	if (probed && files_probed(ps->cfg.files) != before && !stops_held(ps->cfg.bpf, pid))
 		procs_tell_window(ps, pid, w->time_ns);
@@ -191,7 +217,7 @@ void join_mapped(struct procs *ps, pid_t pid, uint64_t loaded_ns)
 	}
 	err = scan(ps, pid, &probed);
 	expired = procs_tell_expired(ps, pid);
-	if (!err && (probed || ps->cfg.join == JOIN_NAMED)) {
+	if (!err && (probed || ps->cfg.join != JOIN_ALL)) {
 		attach(ps, pid);
 	} else {
 		if (how)
@@ -237,12 +263,22 @@ int join_running(struct procs *ps, size_t *unreadable)
 	return err;
 }
 
-int procs_attach_running(struct procs *ps, size_t *unreadable)
+unsigned int procs_unproven(const struct procs *ps)
+{
+	return ps->unproven;
+}
+
+void procs_start_joining(struct procs *ps)
 {
 	struct control *c = ps->cfg.bpf->control;
 
 	c->own = (uint32_t)getpid();
 	c->joining = 1;
+}
+
+int procs_attach_running(struct procs *ps, size_t *unreadable)
+{
+	procs_start_joining(ps);
 	prelook_here(ps->cfg.files);
 	return join_running(ps, unreadable);
 }

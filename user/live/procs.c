@@ -451,9 +451,18 @@ void procs_life(struct procs *ps, const struct wire *w, const char *msg)
 	}
 }
 
+static bool is_left(const struct proc *p)
+{
+	return !p->ignored && !p->gone;
+}
+
 size_t procs_left(const struct procs *ps)
 {
-	return ps->set.n;
+	size_t n = 0;
+
+	for (size_t i = 0; i < ps->set.n; i++)
+		n += is_left(&ps->set.v[i]);
+	return n;
 }
 
 static bool gone(const struct proc *p)
@@ -465,6 +474,10 @@ static bool gone(const struct proc *p)
 
 void procs_check_alive(struct procs *ps)
 {
+	size_t unreadable;
+
+	if (ps->cfg.join == JOIN_CHILDREN)
+		join_running(ps, &unreadable);
 	for (size_t i = ps->set.n; i-- > 0;) {
 		if (!gone(&ps->set.v[i]))
 			continue;
@@ -474,6 +487,8 @@ void procs_check_alive(struct procs *ps)
 			continue;
 		}
 		bpf_untrace_process(ps->cfg.bpf, (uint32_t)ps->set.v[i].pid);
+		if (!ps->cfg.bpf->follow)
+			bpf_forget_threads(ps->cfg.bpf, (uint32_t)ps->set.v[i].pid);
 		procset_drop(&ps->set, &ps->set.v[i]);
 	}
 }
@@ -535,7 +550,7 @@ void procs_names(const struct procs *ps, pid_t except, char *buf, size_t sz)
 
 	*buf = '\0';
 	for (size_t i = 0; i < ps->set.n && len < sz; i++) {
-		if (ps->set.v[i].pid == except)
+		if (ps->set.v[i].pid == except || !is_left(&ps->set.v[i]))
 			continue;
 		len += (size_t)snprintf(buf + len, sz - len, "%s%d", len ? ", " : "",
 					ps->set.v[i].pid);

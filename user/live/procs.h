@@ -21,8 +21,9 @@ struct procs;
 /* Whether processes become traced ones that nobody named by their number. */
 enum procs_join {
 	JOIN_NONE,
-	JOIN_ALL,   /* every one that calls a traced function */
-	JOIN_NAMED, /* of these, those whose name was asked for, and their children */
+	JOIN_ALL,      /* every one that calls a traced function */
+	JOIN_NAMED,    /* of these, those whose name was asked for, and their children */
+	JOIN_CHILDREN, /* of these, the descendants of traced ones; where forks are not seen */
 };
 
 struct procs_config {
@@ -43,6 +44,10 @@ void procs_set_recorder(struct procs *ps, struct recorder *rec);
 
 /* Traces a running process; its descendants too when following. -ESRCH, -EPERM, ... told. */
 int procs_attach(struct procs *ps, pid_t pid);
+/* JOIN_CHILDREN: so many called traced functions and ended before their parents were known. */
+unsigned int procs_unproven(const struct procs *ps);
+/* From now on processes join by themselves. */
+void procs_start_joining(struct procs *ps);
 /*
  * JOIN_ALL, JOIN_NAMED: from now on processes join by themselves; those that run are looked at.
  * *unreadable: how many could not be, for want of rights. Returns 0 or -errno of reading /proc.

@@ -11,10 +11,11 @@ struct procs {
 	struct recorder *rec;
 	struct procset set;
 	bool any_settled;
-	uint64_t looked_ns; /* when all were looked at last, or tracing began */
-	uint32_t unseen;    /* changes that found no room in the ring, as of the last look */
-	uint32_t expired;   /* waits that nobody answered in time, as of the last look */
-	bool stamps_due;    /* some settled process has not shown a stamp; see watch_stamps() */
+	uint64_t looked_ns;    /* when all were looked at last, or tracing began */
+	uint32_t unseen;       /* changes that found no room in the ring, as of the last look */
+	uint32_t expired;      /* waits that nobody answered in time, as of the last look */
+	unsigned int unproven; /* ended before it was known whose children they were */
+	bool stamps_due;       /* some settled process has not shown a stamp; see watch_stamps() */
 };
 
 /* Traces a process and probes what it maps. -errno: it cannot be looked at, and is not traced. */

@@ -110,11 +110,19 @@ static int load(struct session *s)
 	return 0;
 }
 
+/* Without records of forks a child joins when it loads or calls something. */
+static enum procs_join how_to_join(const struct session *s)
+{
+	bool children = !s->cfg.join && s->cfg.follow && !s->bpf->follow;
+
+	return children ? JOIN_CHILDREN : s->cfg.join;
+}
+
 static int make_parts(struct session *s)
 {
 	struct files_config fc = {.plan = s->cfg.plan};
 	struct procs_config pc = {.bpf = s->bpf,
-				  .join = s->cfg.join,
+				  .join = how_to_join(s),
 				  .names = s->cfg.names,
 				  .n_names = s->cfg.n_names,
 				  .follow = s->cfg.follow,
@@ -127,7 +135,7 @@ static int make_parts(struct session *s)
 				     .tap_ctx = s->cfg.tap_ctx,
 				     .ctx = s,
 				     .life = on_life,
-				     .wants = s->cfg.join ? wants : NULL,
+				     .wants = pc.join ? wants : NULL,
 				     .call = on_call};
 	int err = attach_new(s->bpf, &s->attach);
 
@@ -139,6 +147,8 @@ static int make_parts(struct session *s)
 	if (err)
 		return err;
 	procs_set_recorder(s->procs, s->recorder);
+	if (pc.join == JOIN_CHILDREN)
+		procs_start_joining(s->procs);
 	return 0;
 }
 
@@ -433,6 +443,11 @@ int session_stop(struct session *s)
 	if (s->bpf->control->no_room)
 		log_warn("%u calls of processes beyond %d were not recorded",
 			 s->bpf->control->no_room, PROBE_MAX_PROCS);
+	if (procs_unproven(s->procs))
+		log_warn("%u processes ended before it was known whether they are children: they "
+			 "are not recorded",
+			 procs_unproven(s->procs));
+	procs_check_alive(s->procs);
 	if (s->cfg.argv && s->end == SESSION_TARGETS_GONE && procs_left(s->procs)) {
 		procs_names(s->procs, s->launch.pid, left, sizeof(left));
 		if (*left)
