@@ -10,8 +10,9 @@ build="gcc libc6-dev pkg-config clang bpftool libbpf-dev libelf-dev zlib1g-dev"
 build_optional="libcapstone-dev libsqlite3-dev libprotobuf-c-dev protobuf-c-compiler"
 demo="$build python3-minimal python3 python3-dev"
 tests="$demo libcmocka-dev binutils llvm"
-# Targets with another C library; a second decoder of .pftrace; libFuzzer.
-tests_optional="musl-tools protobuf-compiler libclang-rt-14-dev"
+# What reads manual pages and completion; targets with another C library; a second decoder of
+# .pftrace; libFuzzer.
+tests_optional="musl-tools protobuf-compiler libclang-rt-14-dev groff-base mandoc zsh"
 # To build for arm64 (scripts/cross.mk).
 cross="gcc-aarch64-linux-gnu libc6-dev-arm64-cross"
 # Tests in emulated machines.
