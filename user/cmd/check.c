@@ -39,6 +39,10 @@ static const struct feature_row better[] = {
 	 "children are not followed without them", RIGHTS_TRACE},
 	{FEATURE_BTF, "kernel type information (BTF)",
 	 "children are not followed without it; needs CONFIG_DEBUG_INFO_BTF", 0},
+	{FEATURE_SAFE_RETURN, "return probes in programs with a seccomp filter",
+	 "this kernel would kill them (Linux 6.11 to 6.13, fixed in 6.14 and in stable updates): "
+	 "start/end ranges are not traced",
+	 RIGHTS_TRACE},
 	{FEATURE_SLEEPABLE, "sleepable uprobe programs (6.0)",
 	 "names in memory that was never touched are unreadable before kernel 6.0", RIGHTS_TRACE},
 	{FEATURE_COPY_FROM_USER, "bpf_copy_from_user()",

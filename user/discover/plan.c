@@ -31,6 +31,8 @@ static bool wants_entry(const struct plan_opts *o, const struct entry *e)
 
 static bool wants_leave(const struct plan_opts *o, const struct entry *e)
 {
+	if (o->no_returns)
+		return false;
 	return e->use == USE_BOTH || e->use == USE_STAMP || (e->use == USE_ALWAYS && o->returns);
 }
 

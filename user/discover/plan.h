@@ -18,6 +18,7 @@ struct plan_opts {
 	bool all;	  /* functions that are only counted as well */
 	bool lifecycle;	  /* entries of create_stamp and destroy_stamp as well */
 	bool returns;	  /* returns of all functions as well */
+	bool no_returns;  /* none at all: the kernel kills programs with them */
 	bool force_entry; /* never another site than the entry */
 	uint32_t kernel;  /* KERNEL_VERSION(a, b, c) that will probe, 0 = the running one */
 };

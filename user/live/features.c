@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "live/multi_link.h"
+#include "live/try_return.h"
 #include "util/cleanup.h"
 
 #define PROBE_OFFSET 16 /* in the file that the probes sit on; any place will do */
@@ -129,6 +130,13 @@ static int try_perf_uprobe(void)
 	return close_try(fd < 0 ? -errno : (int)fd);
 }
 
+static int try_safe_return(void)
+{
+	_fd_ int prog = load_empty(BPF_PROG_TYPE_KPROBE, ATTACH_UPROBE_MULTI, 0);
+
+	return prog < 0 ? 0 : try_return(prog); /* before 6.6 there is no such danger */
+}
+
 static int try_raw_tp(void)
 {
 	static const char *const names[] = {"sched_process_fork", "sched_process_exec",
@@ -203,6 +211,7 @@ static const struct {
 	[FEATURE_UPROBE] = {ROW(uprobe)},
 	[FEATURE_UPROBE_MULTI] = {ROW(uprobe_multi)},
 	[FEATURE_PERF_UPROBE] = {ROW(perf_uprobe)},
+	[FEATURE_SAFE_RETURN] = {ROW(safe_return)},
 	[FEATURE_RAW_TP] = {ROW(raw_tp)},
 	[FEATURE_COOKIE] = {ROW(cookie)},
 	[FEATURE_SLEEPABLE] = {ROW(sleepable)},

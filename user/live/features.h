@@ -22,6 +22,7 @@ enum feature {
 	FEATURE_UPROBE,		/* uprobe program */
 	FEATURE_UPROBE_MULTI,	/* uprobe_multi link, 6.6 */
 	FEATURE_PERF_UPROBE,	/* probe by perf_event_open() */
+	FEATURE_SAFE_RETURN,	/* return probes in programs with a seccomp filter */
 	FEATURE_RAW_TP,		/* sched_process_fork, _exec, _exit */
 	FEATURE_COOKIE,		/* bpf_get_attach_cookie(), 5.15 */
 	FEATURE_SLEEPABLE,	/* sleepable uprobe program, 6.0 */
@@ -32,8 +33,8 @@ enum feature {
 };
 
 struct features {
-	bool bpf, ringbuf, uprobe, uprobe_multi, perf_uprobe, raw_tp, cookie, sleepable,
-		copy_from_user, btf, send_signal;
+	bool bpf, ringbuf, uprobe, uprobe_multi, perf_uprobe, safe_return, raw_tp, cookie,
+		sleepable, copy_from_user, btf, send_signal;
 	int err[FEATURE_COUNT]; /* why not, -errno; 0 for those that are there */
 };
 

@@ -23,6 +23,7 @@
 #include "live/procs.h"
 #include "live/prelook.h"
 #include "live/ring.h"
+#include "live/try_return.h"
 #include "util/cleanup.h"
 #include "util/clock.h"
 #include "util/log.h"
@@ -87,6 +88,18 @@ static int tell(const struct session *s, int err)
 
 /* ---- opening ---- */
 
+/* Probes are in all processes that map the library, in those of containers with a filter too. */
+static void avoid_deadly_returns(struct session *s, struct features *f)
+{
+	if (!try_return_is_needed() && !features_denied(FEATURE_SAFE_RETURN))
+		return;
+	if (features_probe_one(f, FEATURE_SAFE_RETURN) == 0)
+		return;
+	s->cfg.plan.no_returns = true;
+	log_warn("this kernel kills programs with a seccomp filter at return probes: not used");
+	log_hint("start/end ranges have no ends then; a kernel update (6.12.y, 6.14) mends it");
+}
+
 static int load(struct session *s)
 {
 	struct bpf_config cfg = {.ring_size = s->cfg.ring_size,
@@ -101,6 +114,7 @@ static int load(struct session *s)
 	features_probe_one(&cfg.feat, FEATURE_SLEEPABLE);
 	/* Loading will tell: parsing the kernel's types takes longer than all the rest. */
 	cfg.feat.btf = !features_denied(FEATURE_BTF);
+	avoid_deadly_returns(s, &cfg.feat);
 	err = bpf_load(&cfg, &s->bpf);
 	if (err)
 		return err;
