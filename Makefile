@@ -142,6 +142,7 @@ golden: deps $(O)/san/golden ## compare every output of every event script with 
 golden-update: $(O)/san/golden ## write what is expected anew (then read it)
 	$(Q)$(O)/san/golden --update tests/golden/*.ev
 	$(Q)O=$(O) tests/golden/test_binary.sh --update
+	$(Q)O=$(O) tests/golden/test_tables.sh --update
 
 unit: deps $(UNIT_BIN) ## build and run the unit tests (ASan, UBSan)
 	$(Q)O=$(O) scripts/run-tests.sh unit
