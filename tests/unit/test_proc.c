@@ -101,7 +101,6 @@ static void gone_and_zombie(void **state)
 	char buf[64];
 	uint64_t v;
 	siginfo_t info;
-	int n;
 
 	(void)state;
 	kill(pid, SIGKILL);
@@ -118,7 +117,6 @@ static void gone_and_zombie(void **state)
 	assert_err(proc_tgid(pid, &p), ESRCH);
 	assert_err(proc_nspid(pid, &p), ESRCH);
 	assert_err(proc_rank(pid, &rank), ESRCH);
-	assert_err(proc_seccomp(pid, &n), ESRCH);
 	assert_err(proc_open_exe(pid), ESRCH);
 	assert_err(proc_scan_maps(pid, never, NULL), ESRCH);
 }
@@ -336,40 +334,6 @@ static void command_line_and_program(void **state)
 	end(pid);
 }
 
-static void strict(void)
-{
-	child_ready(); /* afterwards only read, write and _exit are allowed */
-	prctl(PR_SET_SECCOMP, 1);
-	for (;;)
-		if (write(ready[1], "y", 1) != 1)
-			break;
-}
-
-static void seccomp_mode(void **state)
-{
-	pid_t pid = child(nothing);
-	int mode = -1;
-
-	(void)state;
-	assert_ok(proc_seccomp(pid, &mode));
-	assert_int_equal(mode, 0);
-	end(pid);
-	signal(SIGPIPE, SIG_IGN);
-	assert_ok(pipe(ready));
-	pid = fork();
-	if (!pid) {
-		strict();
-		_exit(0);
-	}
-	for (char c = 0; c != 'y';)
-		assert_int_equal(read(ready[0], &c, 1), 1);
-	assert_ok(proc_seccomp(pid, &mode));
-	assert_int_equal(mode, 1);
-	close(ready[0]);
-	close(ready[1]);
-	end(pid);
-}
-
 static void new_namespace(void)
 {
 	pid_t pid;
@@ -415,7 +379,6 @@ int main(void)
 		cmocka_unit_test(all_processes),
 		cmocka_unit_test(ranks),
 		cmocka_unit_test(command_line_and_program),
-		cmocka_unit_test(seccomp_mode),
 		cmocka_unit_test(pid_namespaces),
 	};
 

@@ -164,16 +164,6 @@ int proc_tgid(pid_t tid, pid_t *tgid)
 	return err;
 }
 
-int proc_seccomp(pid_t pid, int *mode)
-{
-	char line[32];
-	int err = status_line(pid, "Seccomp", line, sizeof(line));
-
-	if (!err)
-		*mode = atoi(line);
-	return err;
-}
-
 int proc_pidns(pid_t pid, uint64_t *ino)
 {
 	_fd_ int fd = procread_open(pid, "ns/pid");

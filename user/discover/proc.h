@@ -22,7 +22,6 @@ int proc_ppid(pid_t pid, pid_t *ppid);
 int proc_uid(pid_t pid, uid_t *uid);	  /* effective */
 int proc_nspid(pid_t pid, pid_t *nspid);  /* its PID in its own, innermost namespace */
 int proc_pidns(pid_t pid, uint64_t *ino); /* which PID namespace it is in */
-int proc_seccomp(pid_t pid, int *mode);	  /* 0 = none, 1 = strict, 2 = filter */
 int proc_tgid(pid_t tid, pid_t *tgid);	  /* the process of a thread */
 
 /*
