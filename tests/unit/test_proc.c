@@ -297,10 +297,10 @@ static void ranks(void **state)
 		{{"RANK=0"}, 0, 0, -1},
 		{{"RANK=x", "LOCAL_RANK=3"}, 0, -1, 3},
 		{{"RANK=x", "SLURM_PROCID=3"}, 0, 3, -1},
-		{{"RANK=-1"}, -ENODATA},
-		{{"RANK=99999999999"}, -ENODATA},
-		{{"RANK", "RANKS=3", "XRANK=4", ""}, -ENODATA},
-		{{NULL}, -ENODATA},
+		{{"RANK=-1"}, -ENODATA, 0, 0},
+		{{"RANK=99999999999"}, -ENODATA, 0, 0},
+		{{"RANK", "RANKS=3", "XRANK=4", ""}, -ENODATA, 0, 0},
+		{{NULL}, -ENODATA, 0, 0},
 	};
 
 	(void)state;
