@@ -51,12 +51,12 @@ BPF := events follow
 DISCOVER := maps procread procmaps proc elfread elfsym libpath disasm plt_names site site_x86 site_x86_step site_arm64 plan
 LIVE := multi_link try_return features bpfload attach files prelook stops facts procset procs join launch guardian ring recorder session
 CORE := entry decode order text stack state spans startstop calls range tracks counts model tee values reservoir filter stats ranktest compare \
-	pids lane pipeline
-STORE := capwrite capread replay mergein merge
+	pids lane align pipeline
+STORE := capwrite capread replay mergein mergeplan merge
 SINK := out escape repair ids intern pack sort csv json event_rows events $(if $(HAVE_SQLITE),dbfile sqlite) \
 	$(if $(HAVE_PROTOBUF_C),pftrace pftracks perfetto) null sink summary
 VIEW := table hist lines
-CMD := cmd giveup targets filters live record stat trace tableout diff outputs finish export list check
+CMD := cmd giveup targets filters live record stat trace tableout diff outputs finish merge export list check
 UTIL := log opt str map crc procfd unit rights safepath
 
 src = $(wildcard $(addsuffix .c,$(addprefix user/$(1)/,$(2))))

@@ -11,7 +11,8 @@
 #include "util/log.h"
 
 static const struct command *const commands[] = {
-	&cmd_record, &cmd_export, &cmd_stat, &cmd_trace, &cmd_diff, &cmd_list, &cmd_check,
+	&cmd_record, &cmd_export, &cmd_stat, &cmd_trace,
+	&cmd_diff,   &cmd_merge,  &cmd_list, &cmd_check,
 };
 
 #define N_COMMANDS (sizeof(commands) / sizeof(commands[0]))

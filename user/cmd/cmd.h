@@ -38,6 +38,7 @@ extern const struct command cmd_export;
 extern const struct command cmd_stat;
 extern const struct command cmd_trace;
 extern const struct command cmd_diff;
+extern const struct command cmd_merge;
 extern const struct command cmd_list;
 extern const struct command cmd_check;
 

@@ -8,6 +8,7 @@
 
 #define CAPFMT_MAGIC "ACLTAP\r\n"
 #define CAPFMT_VERSION 1u
+#define CAPFMT_MERGED 2u /* the version of a capture with records of several sources */
 #define CAPFMT_HEADER_SIZE 64u
 #define CAPFMT_BLOCK_MAGIC 0x314b4c42u /* "BLK1" */
 

@@ -18,6 +18,7 @@ struct capread {
 	enum state state;
 	int err;
 	enum capread_end ended;
+	bool merged;
 	uint64_t offset, size;
 	struct capfmt_footer seen; /* what the footer must say */
 	struct capfmt_block head;
@@ -56,7 +57,8 @@ static int read_header(struct capread *r)
 	if (n != sizeof(h) || memcmp(h.magic, CAPFMT_MAGIC, sizeof(h.magic)) ||
 	    h.crc != capfmt_header_crc(&h))
 		return -EINVAL;
-	if (h.version != CAPFMT_VERSION || h.wire_version != WIRE_VERSION)
+	r->merged = h.version == CAPFMT_MERGED;
+	if ((h.version != CAPFMT_VERSION && !r->merged) || h.wire_version != WIRE_VERSION)
 		return -ENOTSUP;
 	return h.header_size == sizeof(h) ? 0 : -EINVAL;
 }
@@ -204,6 +206,11 @@ int capread_next(struct capread *r, const void **rec, size_t *sz)
 enum capread_end capread_ended(const struct capread *r)
 {
 	return r->ended;
+}
+
+bool capread_is_merged(const struct capread *r)
+{
+	return r->merged;
 }
 
 uint64_t capread_offset(const struct capread *r)

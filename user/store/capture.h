@@ -2,7 +2,8 @@
 /*
  * The capture file (.acltap): wire records in blocks, append only.
  *
- *   file header, 64 bytes:  magic "ACLTAP\r\n"; u32 format version 1; u32 WIRE_VERSION;
+ *   file header, 64 bytes:  magic "ACLTAP\r\n"; u32 format version 1, or 2 with records of several
+ *                           sources (wire.h, WIRE_PID_BITS); u32 WIRE_VERSION;
  *                           u32 header size 64; u32 CRC-32 of the 20 bytes before it; zeros
  *   block:  u32 magic "BLK1"; u32 type (1 records, 2 footer); u32 payload bytes; u32 CRC-32 of
  *           type, payload size and payload; payload, padded with zeros to a multiple of 8
@@ -28,11 +29,15 @@ struct capwrite;
 
 /* Creates path (O_EXCL unless overwrite, never through a symlink) with its header. */
 int capwrite_open(const char *path, bool overwrite, struct capwrite **out);
+/* The same for records of several sources: what cannot read those must not try. */
+int capwrite_open_merged(const char *path, bool overwrite, struct capwrite **out);
 /* Appends one record; blocks are written when full. Error sticks. */
 int capwrite_record(struct capwrite *w, const void *rec, size_t sz);
 /* Writes the block begun, so that all so far survives a crash of acltap. */
 int capwrite_flush(struct capwrite *w);
 uint64_t capwrite_bytes(const struct capwrite *w);
+/* What the file system has left for the file. 0 or -errno. */
+int capwrite_free_bytes(const struct capwrite *w, uint64_t *bytes);
 /* Flush, footer, fsync, close. Frees w. */
 int capwrite_close(struct capwrite *w);
 /* Close without footer: the file stays readable up to its last block. Frees w; NULL is fine. */
@@ -49,6 +54,7 @@ enum capread_end {
 
 /* -EINVAL: not a capture (or its header is cut); -ENOTSUP: of a newer version. */
 int capread_open(const char *path, struct capread **out);
+bool capread_is_merged(const struct capread *r); /* records of several sources */
 /* The next record: 1 and *rec, *sz (valid until the next call); 0 at the end; -errno. */
 int capread_next(struct capread *r, const void **rec, size_t *sz);
 enum capread_end capread_ended(const struct capread *r); /* after capread_next() gave 0 */

@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <stddef.h>
 #include <string.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include "store/capture.h"
@@ -47,10 +48,10 @@ static int append(struct capwrite *w, const void *p, size_t n)
 	return 0;
 }
 
-static int write_header(struct capwrite *w)
+static int write_header(struct capwrite *w, uint32_t version)
 {
 	struct capfmt_header h = {
-		.version = CAPFMT_VERSION,
+		.version = version,
 		.wire_version = WIRE_VERSION,
 		.header_size = CAPFMT_HEADER_SIZE,
 	};
@@ -60,7 +61,7 @@ static int write_header(struct capwrite *w)
 	return append(w, &h, sizeof(h));
 }
 
-int capwrite_open(const char *path, bool overwrite, struct capwrite **out)
+static int open_version(const char *path, bool overwrite, uint32_t version, struct capwrite **out)
 {
 	_fd_ int dirfd = -1;
 	_free_ char *base = NULL;
@@ -76,7 +77,7 @@ int capwrite_open(const char *path, bool overwrite, struct capwrite **out)
 	w->footer.first_ns = UINT64_MAX;
 	w->block = malloc(CAPTURE_BLOCK_MAX);
 	w->fd = w->block ? safepath_create(dirfd, base, overwrite) : -ENOMEM;
-	err = w->fd < 0 ? w->fd : write_header(w);
+	err = w->fd < 0 ? w->fd : write_header(w, version);
 	if (err) {
 		/* Not even a header: nobody can use the file. */
 		if (w->fd >= 0)
@@ -86,6 +87,16 @@ int capwrite_open(const char *path, bool overwrite, struct capwrite **out)
 	}
 	*out = w;
 	return 0;
+}
+
+int capwrite_open(const char *path, bool overwrite, struct capwrite **out)
+{
+	return open_version(path, overwrite, CAPFMT_VERSION, out);
+}
+
+int capwrite_open_merged(const char *path, bool overwrite, struct capwrite **out)
+{
+	return open_version(path, overwrite, CAPFMT_MERGED, out);
 }
 
 static int write_block(struct capwrite *w, struct capfmt_block *b, uint32_t type, uint32_t size)
@@ -139,6 +150,16 @@ int capwrite_record(struct capwrite *w, const void *rec, size_t sz)
 uint64_t capwrite_bytes(const struct capwrite *w)
 {
 	return w->size;
+}
+
+int capwrite_free_bytes(const struct capwrite *w, uint64_t *bytes)
+{
+	struct statvfs st;
+
+	if (fstatvfs(w->fd, &st))
+		return -errno;
+	*bytes = (uint64_t)st.f_bavail * st.f_frsize;
+	return 0;
 }
 
 static int write_footer(struct capwrite *w)

@@ -33,7 +33,7 @@ int replay_capture(const char *capture, const struct consumer *next, struct summ
 		   enum capread_end *ended,
 		   void (*progress)(void *ctx, uint64_t done, uint64_t total), void *ctx)
 {
-	const struct pipeline_config cfg = {0}; /* the capture itself has the options */
+	struct pipeline_config cfg = {0}; /* the capture itself has the options */
 	struct pipeline *p = NULL;
 	struct consumer both, sum;
 	struct capread *r;
@@ -43,6 +43,7 @@ int replay_capture(const char *capture, const struct consumer *next, struct summ
 	err = capread_open(capture, &r);
 	if (err)
 		return err;
+	cfg.merged = capread_is_merged(r);
 	if (s)
 		sum = summary_consumer(s);
 	both = tee_consumer(&tee, s ? &sum : NULL, next);
