@@ -23,18 +23,17 @@
 #include "live/procs.h"
 #include "live/prelook.h"
 #include "live/ring.h"
+#include "live/status.h"
 #include "live/try_return.h"
 #include "util/cleanup.h"
 #include "util/clock.h"
 #include "util/log.h"
 #include "util/str.h"
-#include "util/unit.h"
 
 #define MS 1000000ull
 /* The ring is emptied this often: its default size lasts 100 ms at 1.5 million calls a second. */
 #define TICK_NS (10 * MS)
 #define CHECK_EVERY (1000 * MS)
-#define STATUS_EVERY (500 * MS)
 
 enum session_state { STANDBY, RUNNING, ENDED };
 
@@ -54,7 +53,8 @@ struct session {
 	int exec_err;
 	bool cmd_ended;
 	int cmd_status; /* of waitpid() */
-	uint64_t opened, checked, status_at, status_calls;
+	uint64_t opened, checked;
+	struct status status;
 	int epoll, timer, signals;
 	sigset_t old_mask; /* what the command inherits */
 };
@@ -344,24 +344,6 @@ static bool targets_gone(struct session *s)
 	return !procs_left(s->procs);
 }
 
-static void show_status(struct session *s, uint64_t now)
-{
-	struct recorder_stats st = recorder_stats(s->recorder);
-	char calls[UNIT_MAX], rate[UNIT_MAX], lost[UNIT_MAX], bytes[UNIT_MAX], capture[64] = "";
-	uint64_t ms = (now - s->status_at) / MS;
-
-	if (ms < STATUS_EVERY / MS || s->cfg.no_status)
-		return;
-	if (s->cfg.capture)
-		snprintf(capture, sizeof(capture), ", capture %s",
-			 unit_fmt_bytes(bytes, capwrite_bytes(s->cfg.capture)));
-	log_status("%s calls, %s/s, %s lost, %lld open%s", unit_fmt_count(calls, st.calls),
-		   unit_fmt_count(rate, (st.calls - s->status_calls) * 1000 / ms),
-		   unit_fmt_count(lost, st.lost), (long long)(st.open > 0 ? st.open : 0), capture);
-	s->status_at = now;
-	s->status_calls = st.calls;
-}
-
 static int on_tick(struct session *s)
 {
 	uint64_t now = clock_mono_ns();
@@ -381,7 +363,11 @@ static int on_tick(struct session *s)
 		procs_check_alive(s->procs);
 		s->checked = now;
 	}
-	show_status(s, now);
+	if (!s->cfg.no_status) {
+		struct recorder_stats st = recorder_stats(s->recorder);
+
+		status_show(&s->status, &st, s->cfg.capture, now);
+	}
 	return err;
 }
 
@@ -427,7 +413,7 @@ int session_run(struct session *s)
 {
 	int err = 0;
 
-	s->opened = s->status_at = s->checked = clock_mono_ns();
+	s->opened = s->status.shown_ns = s->checked = clock_mono_ns();
 	s->state = s->cfg.delay_ns ? STANDBY : RUNNING;
 	bpf_gate(s->bpf, s->state == RUNNING);
 	announce(s);

@@ -6,6 +6,7 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 static struct {
@@ -184,6 +185,17 @@ void log_verbose(const char *fmt, ...)
 		PUT("acltap: ", 0);
 }
 
+/* A line that is longer than the terminal is wide could not be removed. */
+static void cut_to_width(char *text)
+{
+	struct winsize size;
+
+	if (ioctl(STDERR_FILENO, TIOCGWINSZ, &size) || !size.ws_col)
+		return;
+	if (strlen(text) >= size.ws_col)
+		text[size.ws_col - 1] = '\0';
+}
+
 void log_status(const char *fmt, ...)
 {
 	char raw[512], text[512], line[600];
@@ -199,6 +211,9 @@ void log_status(const char *fmt, ...)
 	n = vsnprintf(raw, sizeof(raw), fmt, ap);
 	va_end(ap);
 	log_safe(raw, n < 0 ? 0 : strlen(raw), text, sizeof(text));
+	if (text[strspn(text, " ")] == '\0')
+		*text = '\0';
+	cut_to_width(text);
 	n = snprintf(line, sizeof(line), "\r\033[K%s", text);
 	state.status = *text;
 	if (n > 0 && write(STDERR_FILENO, line, (size_t)n) < 0)

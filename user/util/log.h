@@ -32,7 +32,7 @@ void log_verbose(const char *fmt, ...) LOG_FMT(1, 2);
 
 /*
  * A line that the next message or log_status() overwrites: progress. Shown only when standard
- * error is a terminal and not under -q. An empty text removes the line.
+ * error is a terminal and not under -q, as much as fits into its width. A blank removes the line.
  */
 void log_status(const char *fmt, ...) LOG_FMT(1, 2);
 
