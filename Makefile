@@ -54,7 +54,8 @@ CORE := entry decode order text stack state spans startstop calls range tracks c
 	pids lane align pipeline
 STORE := capwrite capread replay mergein mergeplan merge
 SINK := out escape repair ids intern pack sort csv json event_rows events $(if $(HAVE_SQLITE),dbfile sqlite) \
-	$(if $(HAVE_PROTOBUF_C),pftrace pftracks perfetto) null sink summary
+	$(if $(HAVE_PROTOBUF_C),pftrace pftracks perfetto) \
+	html_text html_spans html_facts html null sink summary
 VIEW := table hist lines
 CMD := cmd giveup targets filters live record stat trace tableout diff outputs finish merge export list check
 UTIL := log opt str map crc procfd unit rights safepath
@@ -68,9 +69,10 @@ UNIT_SRC := $(filter-out $(if $(HAVE_SQLITE),,%/test_sqlite.c) \
 	$(if $(HAVE_PROTOBUF_C),,%/test_perfetto.c),$(wildcard tests/unit/test_*.c))
 
 PROTO_OBJ := $(if $(HAVE_PROTOBUF_C),$(O)/gen/sink/perfetto.pb-c.o)
-TOOL_OBJ := $(TOOL_SRC:%.c=$(O)/%.o) $(PROTO_OBJ)
-PURE_OBJ := $(PURE_SRC:%.c=$(O)/%.o) $(PROTO_OBJ)
-SAN_OBJ  := $(PURE_SRC:%.c=$(O)/san/%.o) $(HARNESS_SRC:%.c=$(O)/san/%.o) $(PROTO_OBJ)
+PAGE_OBJ := $(O)/gen/sink/html_page.o
+TOOL_OBJ := $(TOOL_SRC:%.c=$(O)/%.o) $(PROTO_OBJ) $(PAGE_OBJ)
+PURE_OBJ := $(PURE_SRC:%.c=$(O)/%.o) $(PROTO_OBJ) $(PAGE_OBJ)
+SAN_OBJ  := $(PURE_SRC:%.c=$(O)/san/%.o) $(HARNESS_SRC:%.c=$(O)/san/%.o) $(PROTO_OBJ) $(PAGE_OBJ)
 UNIT_BIN := $(UNIT_SRC:tests/unit/%.c=$(O)/san/unit/%)
 SKEL := $(patsubst %,$(O)/gen/%.skel.h,$(foreach b,$(BPF),$(if $(wildcard bpf/$(b).bpf.c),$(b))))
 
@@ -117,6 +119,15 @@ $(O)/gen/%.pb-c.o: $(O)/gen/%.pb-c.c
 	$(Q)$(CC) $(CFLAGS) -I$(O)/gen -c -o $@ $<
 
 $(O)/user/sink/pftrace.o $(O)/san/user/sink/pftrace.o: | $(PROTO_OBJ)
+
+# The page of the .html output, in one piece.
+$(O)/gen/sink/html_page.c: scripts/embed-report.sh $(wildcard user/sink/report/*)
+	$(call say,PAGE,$@)
+	@mkdir -p $(@D)
+	$(Q)scripts/embed-report.sh user/sink/report >$@
+
+$(PAGE_OBJ): $(O)/gen/sink/html_page.c
+	$(Q)$(CC) $(CFLAGS) -Iuser -c -o $@ $<
 
 # ---- Tests: every pure file again with sanitizers, one program per tests/unit/test_*.c --------
 $(O)/san/%.o: %.c $(O)/flags

@@ -16,7 +16,7 @@ const struct sink_ops *const sink_table[] = {
 #ifdef HAVE_PROTOBUF_C
 	&sink_perfetto,
 #endif
-	&sink_null,	NULL,
+	&sink_html,	&sink_null, NULL,
 };
 
 const struct sink_ops *sink_by_name(const char *name)

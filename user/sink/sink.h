@@ -96,7 +96,7 @@ const struct sink *fanout_get(const struct fanout *f, size_t i); /* for the summ
 void fanout_free(struct fanout *f); /* removes outputs that were not completed */
 
 /* The formats of this folder, for the table. */
-extern const struct sink_ops sink_csv, sink_json, sink_tsv, sink_ndjson, sink_null;
+extern const struct sink_ops sink_csv, sink_json, sink_tsv, sink_ndjson, sink_html, sink_null;
 extern const struct sink_ops sink_db;	    /* only with HAVE_SQLITE */
 extern const struct sink_ops sink_perfetto; /* only with HAVE_PROTOBUF_C */
 
@@ -111,6 +111,6 @@ extern const struct sink_ops sink_perfetto; /* only with HAVE_PROTOBUF_C */
 #else
 #define SINK_SUFFIX_PERFETTO ""
 #endif
-#define SINK_SUFFIXES ".csv .json .tsv .ndjson" SINK_SUFFIX_DB SINK_SUFFIX_PERFETTO
+#define SINK_SUFFIXES ".csv .json .tsv .ndjson .html" SINK_SUFFIX_DB SINK_SUFFIX_PERFETTO
 
 #endif
