@@ -157,8 +157,8 @@ static __always_inline void stop_new_program(__u32 tgid, struct task_struct *tas
 }
 
 /*
- * -a, -n: a program starts that is not traced. User space looks at it; until it has, the loader's
- * probe holds it, unless the same file was looked at before.
+ * -a, -n: a program starts that is not traced. Until user space has looked at it the loader's probe
+ * holds it. One whose file is known (arg0) is not looked at again when its loader is done.
  */
 static __noinline int new_program(__u32 tgid, struct task_struct *task)
 {
@@ -169,14 +169,17 @@ static __noinline int new_program(__u32 tgid, struct task_struct *task)
 	if (!c || !may_join(tgid))
 		return 0;
 	bpf_map_delete_elem(&procs, &tgid); /* ignored so far: it may have another name now */
-	if (c->may_stop && !known_exe(task))
+	if (c->may_stop && bpf_ktime_get_ns() - c->hurried_ns > STOP_PAUSE_NS)
 		bpf_map_update_elem(&stops, &tgid, &state, BPF_ANY);
+	else if (c->may_stop)
+		__sync_fetch_and_add(&c->hurried, 1);
 	r = bpf_ringbuf_reserve(&events, sizeof(*r), 0);
 	if (!r) {
 		count_unseen();
 		return 0;
 	}
 	fill_comm(r, WIRE_EXEC, current_ids(), NULL, task);
+	r->w.arg0 = !!known_exe(task);
 	bpf_ringbuf_submit(r, BPF_RB_FORCE_WAKEUP);
 	return 0;
 }

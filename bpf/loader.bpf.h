@@ -102,12 +102,15 @@ static long wait_step(__u32 i, struct wait *w)
 	return w->state != STOP_WAIT || !may_stop() || bpf_ktime_get_ns() > w->until;
 }
 
-static __always_inline void count_expired(void)
+static __always_inline void count_expired(const struct proc_state *proc)
 {
 	struct control *c = switches();
 
-	if (c)
-		__sync_fetch_and_add(&c->expired, 1);
+	if (!c)
+		return;
+	__sync_fetch_and_add(proc ? &c->expired : &c->hurried, 1);
+	if (!proc)
+		c->hurried_ns = bpf_ktime_get_ns();
 }
 
 /* The probed library may be what is unmapped now: look again afterwards, before anything else. */
@@ -147,7 +150,7 @@ int loaded_wait(struct pt_regs *ctx)
 	bpf_loop(1 << 23, wait_step, &w, 0);
 	if (w.state == STOP_WAIT) {
 		stop = bpf_map_lookup_elem(&stops, &w.tgid);
-		count_expired();
+		count_expired(bpf_map_lookup_elem(&procs, &w.tgid));
 		if (!stop)
 			return 0;
 		*stop = may_signal && may_stop() ? STOP_SENT : STOP_ARMED;

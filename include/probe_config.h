@@ -63,7 +63,9 @@ enum stop_state {
 /* How long a process waits inside the probe before it is stopped by a signal. */
 #define STOP_WAIT_NS 500000000ull
 /* -a, -n: one that nobody asked for by its number waits less for acltap. */
-#define STOP_WAIT_ANY_NS 20000000ull
+#define STOP_WAIT_ANY_NS 100000000ull
+/* When one waited in vain, acltap is busy: nobody is held for so long. */
+#define STOP_PAUSE_NS 1000000000ull
 
 /* A program file that has been looked at; the value is an enum stop_state for its next start. */
 struct exe_key {
@@ -113,7 +115,9 @@ struct control {
 	__u32 unseen;	/* changes of mappings that found no room in the ring; the programs count */
 	__u32 joining;	/* -a, -n: a process that calls a traced function becomes a traced one */
 	__u32 own;	/* acltap's own tgid: it never does */
+	__u32 hurried;	/* processes that are not traced and were not waited for; programs count */
 	__u32 no_room;	/* calls of processes for which the map has no room; the programs count */
+	__u64 hurried_ns; /* when the last of them waited in vain */
 };
 
 /* Offset of r_state in struct r_debug (<link.h>), and its value when no change is under way. */

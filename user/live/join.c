@@ -96,11 +96,11 @@ static void forget_stop(const struct procs *ps, pid_t pid)
 		stops_forget(ps->cfg.bpf, pid);
 }
 
+/* The name as long as it can be had: the process may end before the other facts are read. */
 static void put_name(struct procs *ps, pid_t pid, const char *told)
 {
 	char comm[64];
 
-	facts_write(ps->rec, pid);
 	if (proc_comm(pid, comm, sizeof(comm)) < 0)
 		facts_put(ps->rec, pid, FACT_NAME, told, strlen(told));
 }
@@ -130,6 +130,7 @@ static struct proc *admit(struct procs *ps, pid_t pid, const char *told, bool fo
 		procs_settle(ps, p);
 	if (ps->cfg.may_stop)
 		stops_set(ps->cfg.bpf, pid, STOP_SETTLED, BPF_ANY);
+	facts_write(ps->rec, pid);
 	put_name(ps, pid, told);
 	return p;
 }
@@ -176,12 +177,14 @@ static int scan(struct procs *ps, pid_t pid, bool *probed)
 	return err;
 }
 
-static void attach(struct procs *ps, pid_t pid)
+static void attach(struct procs *ps, pid_t pid, const char *name)
 {
-	if (procs_attach_one(ps, pid))
+	if (procs_attach_one(ps, pid)) {
 		forget_stop(ps, pid); /* it ended */
-	else
-		procs_let_go(ps, pid, STOP_WAIT, false);
+		return;
+	}
+	procs_let_go(ps, pid, STOP_WAIT, false);
+	put_name(ps, pid, name);
 }
 
 void join_exec(struct procs *ps, const struct wire *w, const char *comm)
@@ -199,32 +202,37 @@ void join_exec(struct procs *ps, const struct wire *w, const char *comm)
 	}
 	/* One that was asked for is from here on like one that was given by its number. */
 	if (!scan(ps, pid, &probed) && (probed || ps->cfg.join != JOIN_ALL))
-		attach(ps, pid);
+		attach(ps, pid, comm);
+	else if (w->arg0)
+		forget_stop(ps, pid);
 	if (probed && files_probed(ps->cfg.files) != before && !stops_held(ps->cfg.bpf, pid))
 		procs_tell_window(ps, pid, w->time_ns);
 }
 
 void join_mapped(struct procs *ps, pid_t pid, uint64_t loaded_ns)
 {
-	enum stop_state how = stops_held(ps->cfg.bpf, pid);
+	enum stop_state how;
 	size_t before = files_probed(ps->cfg.files);
-	bool probed = false, expired;
+	bool probed = false;
+	char name[64];
+	ssize_t n = proc_comm(pid, name, sizeof(name) - 1);
 	int err;
 
-	if (!is_asked_for(ps, pid, "")) {
+	name[n > 0 ? n : 0] = '\0';
+	if (!is_asked_for(ps, pid, name)) {
 		forget_stop(ps, pid);
 		return;
 	}
 	err = scan(ps, pid, &probed);
-	expired = procs_tell_expired(ps, pid);
+	how = stops_held(ps->cfg.bpf, pid); /* still: nothing was called meanwhile */
 	if (!err && (probed || ps->cfg.join != JOIN_ALL)) {
-		attach(ps, pid);
+		attach(ps, pid, name);
 	} else {
 		if (how)
 			procs_know_exe_of(ps, pid, STOP_QUIET);
 		forget_stop(ps, pid);
 	}
-	if (probed && files_probed(ps->cfg.files) != before && (!how || expired))
+	if (probed && files_probed(ps->cfg.files) != before && !how)
 		procs_tell_window(ps, pid, loaded_ns);
 }
 

@@ -336,7 +336,7 @@ void procs_tell_window(struct procs *ps, pid_t pid, uint64_t loaded_ns)
 }
 
 /* Attached processes go on when nobody answers; launched ones are stopped by a signal then. */
-bool procs_tell_expired(struct procs *ps, pid_t pid)
+static bool tell_expired(struct procs *ps, pid_t pid)
 {
 	uint32_t expired = __atomic_load_n(&ps->cfg.bpf->control->expired, __ATOMIC_RELAXED);
 
@@ -377,7 +377,7 @@ static void changed(struct procs *ps, pid_t pid, uint64_t loaded_ns)
 	}
 	if (p)
 		procs_look(ps, p);
-	expired = procs_tell_expired(ps, pid);
+	expired = tell_expired(ps, pid);
 	if (how)
 		procs_let_go(ps, pid, how, expired);
 	else if (files_probed(ps->cfg.files) != before)
@@ -413,7 +413,7 @@ static void executed(struct procs *ps, const struct wire *w)
 	if (how) {
 		/* Its loader is probed now; when it starts again, nothing has to be waited for. */
 		procs_know_exe_of(ps, p->pid, STOP_QUIET);
-		procs_let_go(ps, p->pid, how, procs_tell_expired(ps, p->pid));
+		procs_let_go(ps, p->pid, how, tell_expired(ps, p->pid));
 	} else if (files_probed(ps->cfg.files) != before && !stops_held(ps->cfg.bpf, p->pid)) {
 		/* Not held by its loader meanwhile either: that is before any call. */
 		procs_tell_window(ps, p->pid, w->time_ns);

@@ -29,7 +29,6 @@ int procs_look(struct procs *ps, struct proc *p);
 void procs_settle(struct procs *ps, struct proc *p);
 void procs_know_exe_of(struct procs *ps, pid_t pid, enum stop_state state);
 void procs_let_go(struct procs *ps, pid_t pid, enum stop_state how, bool expired);
-bool procs_tell_expired(struct procs *ps, pid_t pid);
 void procs_tell_window(struct procs *ps, pid_t pid, uint64_t loaded_ns);
 
 /* Of processes that are not in the set, with -a and -n. */

@@ -216,7 +216,7 @@ static int open_running(struct session *s)
 	if (err)
 		return log_err(err, "cannot list the processes");
 	if (unreadable)
-		log_warn("cannot look into %zu processes: CAP_SYS_PTRACE is missing", unreadable);
+		log_warn("cannot look into %zu processes: permission denied", unreadable);
 	if (!s->bpf->follow)
 		log_hint("new programs are seen when their loader is, or when they call");
 	return 0;
@@ -440,6 +440,10 @@ int session_stop(struct session *s)
 	procs_stop_stopping(s->procs);
 	err = recorder_finish(s->recorder);
 	procs_stop_stopping(s->procs); /* a program that saw the switch open may have been late */
+	if (s->bpf->control->hurried)
+		log_warn("%u programs were not waited for: if they loaded the library from a new "
+			 "place, calls may not be seen",
+			 s->bpf->control->hurried);
 	if (s->bpf->control->no_room)
 		log_warn("%u calls of processes beyond %d were not recorded",
 			 s->bpf->control->no_room, PROBE_MAX_PROCS);

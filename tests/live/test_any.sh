@@ -1,0 +1,149 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+# -a and -n: processes that run already, that start later, that load the library late, and those
+# that nobody asked for.
+. "$(dirname "$0")/lib.sh"
+need_uprobes
+
+# Others may use the API on this machine meanwhile: only our own processes count.
+by_pid() {	# PID events-file: its events
+	grep -c "\"pid\":$1," "$2"
+}
+
+# What comes from a place that acltap had to find first may be missed, but not silently: it waits
+# for acltap only so long, and on a busy machine that can be too short.
+exact_or_told() {	# name, got, expected
+	if [ "$2" != "$3" ] && grep -qE 'were not waited for|loaded the library while it ran' \
+		"$tmp/stderr"; then
+		ok "$1 (missed, and told)"
+	else
+		assert_eq "$@"
+	fi
+}
+
+stop_tracer() {
+	kill -INT "$tracer"
+	reap "$tracer"
+}
+
+# The events of the processes in the truth log, of a capture of more: $tmp/mine.ndjson.
+export_mine() {	# capture
+	local pids
+	pids=$(cut -f 3 "$truth" | grep -xE '[0-9]+' | sort -u | paste -sd ,)
+	run_acltap export "$1" -f -p "$pids" -o "$tmp/mine.ndjson"
+}
+
+# ---- everyone ----
+start_target "$T/seed_loops" all 50
+before=$target
+new_truth
+start_tracer record -a -o "$tmp/all.acltap"
+release
+reap "$before"
+assert_eq "-a: status of one that ran before" "$status" 0
+"$T/seed_loops" all 40 & linked=$!
+wait "$linked"
+"$T/dlopen_late" 20 3 "$T/jmp/libmsprofiler.so" & late=$!
+wait "$late"
+assert_eq "-a: status of one that loads the library late" $? 0
+"$T/fork_exec" 4
+assert_eq "-a: status of a tree of processes" $? 0
+child=$(bash -c '"$0" all 7 & echo $!; wait' "$T/seed_loops")
+setpriv --reuid 65534 --regid 65534 --clear-groups "$T/seed_loops" all 9 & nobody=$!
+wait "$nobody"
+assert_eq "-a: status of another user's" $? 0
+stop_tracer
+assert_eq "-a: status" "$status" 0
+export_mine "$tmp/all.acltap"
+compare_truth "-a: events of a late library and of a tree of processes" "$tmp/mine.ndjson"
+run_acltap export "$tmp/all.acltap" -o "$tmp/all.ndjson"
+assert_eq "-a: events of the one that ran before" "$(by_pid "$before" "$tmp/all.ndjson")" 150
+assert_eq "-a: events of one that started later" "$(by_pid "$linked" "$tmp/all.ndjson")" 120
+assert_eq "-a: events of the child of a shell" "$(by_pid "$child" "$tmp/all.ndjson")" 21
+assert_eq "-a: events of another user's process" "$(by_pid "$nobody" "$tmp/all.ndjson")" 27
+check "-a: those are named that have ended since" \
+	grep -q "\"pid\":$linked,.*\"process\":\"seed_loops\"" "$tmp/all.ndjson"
+
+# ---- everyone: a library that acltap does not know, another PID namespace ----
+mkdir "$tmp/elsewhere"
+cp "$T"/jmp/libmsprofiler.so "$T"/jmp/libprofapi.so "$tmp/elsewhere"
+truth=
+start_tracer record -a -o "$tmp/other.ndjson"
+LD_LIBRARY_PATH=$tmp/elsewhere "$T/seed_loops" all 11 & copy=$!
+wait "$copy"
+cp "$T/seed_loops" "$tmp/inside_loops"
+inside=none
+if unshare --pid --fork --mount-proc true 2>/dev/null; then
+	LD_LIBRARY_PATH=$T/jmp unshare --pid --fork --mount-proc "$tmp/inside_loops" all 13
+	inside=$?
+fi
+stop_tracer
+exact_or_told "-a: events with a copy of the library from LD_LIBRARY_PATH" \
+	"$(by_pid "$copy" "$tmp/other.ndjson")" 33
+if [ "$inside" = none ]; then
+	skip_one "-a: events in another PID namespace" "no PID namespaces"
+else
+	assert_eq "-a: events in another PID namespace" \
+		"$inside/$(grep -c '"process":"inside_loops"' "$tmp/other.ndjson")" 0/39
+fi
+
+# A file that nothing leads to, loaded late by a program that was seen before: the window is told.
+cp -r "$tmp/elsewhere" "$tmp/nowhere"
+mkfifo "$tmp/on"
+start_tracer record -a -o "$tmp/nowhere.ndjson"
+"$PYTHON" - "$tmp/nowhere/libmsprofiler.so" "$tmp/on" <<'END' &
+import ctypes, sys
+lib = ctypes.CDLL(sys.argv[1])
+open(sys.argv[2]).read()
+lib.aclprofCreateStamp.restype = ctypes.c_void_p
+stamp = ctypes.c_void_p(lib.aclprofCreateStamp())
+lib.aclprofSetStampTraceMessage(stamp, b"late", 4)
+for _ in range(3):
+    lib.aclprofMark(stamp)
+END
+late=$!
+window='loaded the library while it ran: calls in the first .* are not seen'
+wait_for "$LIMIT" grep -q "PID $late $window" "$tmp/stderr"
+assert_match "-a: a library from an unknown place: the window is told" "$(cat "$tmp/stderr")" \
+	"PID $late $window"
+echo >"$tmp/on"
+wait "$late"
+stop_tracer
+assert_eq "-a: a library from an unknown place: what came after the window" \
+	"$(by_pid "$late" "$tmp/nowhere.ndjson")" 3
+
+# ---- those of a name ----
+cp "$T/seed_loops" "$tmp/wanted_loops"
+cp "$T/fork_exec" "$tmp/wanted_tree"
+new_truth
+start_target "$tmp/wanted_loops" all 5
+before=$target
+start "$T/storm" 1 1000000000
+storm=$pid
+start_tracer record -n 'wanted_*' -o "$tmp/name.ndjson"
+release
+reap "$before"
+"$tmp/wanted_loops" all 6 & later=$!
+wait "$later"
+"$T/seed_loops" all 100
+bash -c 'exec -a wanted_not "$0" all 100' "$T/seed_loops"
+stop_tracer
+assert_eq "-n: one that ran before" "$(by_pid "$before" "$tmp/name.ndjson")" 15
+assert_eq "-n: one that started later" "$(by_pid "$later" "$tmp/name.ndjson")" 18
+assert_eq "-n: nobody else" "$(grep -c '"process":"\(seed_loops\|storm\)"' "$tmp/name.ndjson")" 0
+assert_match "-n: calls, lost and delivered, add up" "$(cat "$tmp/stderr")" '; nothing lost'
+kill -KILL "$storm"
+reap "$storm" 2>/dev/null
+new_truth
+start_tracer record -n 'no such' -n wanted_tree -o "$tmp/tree2.ndjson"
+"$tmp/wanted_tree" 4
+stop_tracer
+compare_truth "-n: events of a tree of processes, by the second name" "$tmp/tree2.ndjson"
+
+# ---- what cannot be meant ----
+for args in "-a -p 1" "-a -n x" "-a --no-follow" "-a -- true"; do
+	# shellcheck disable=SC2086
+	run_acltap record $args
+	assert_eq "record $args: usage error" "$status" 2
+done
+finish
