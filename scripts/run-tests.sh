@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
-# Runs the test layers named as arguments (unit golden live vm fuzz) and prints one closing line.
+# Runs the test layers (unit golden live vm fuzz) or test files (tests/live/test_x.sh) named as
+# arguments and prints one closing line.
 # Every test program prints TAP lines; a skip passes only when tests/allowed-skips allows it.
 set -u
 shopt -s extglob
@@ -39,7 +40,18 @@ run_one() {	# name, command...: TAP into the log; a crash or a plan not met is a
 	rm -f "$out" "$out.err"
 }
 
+run_script() {	# tests/LAYER/test_NAME.sh
+	local name=${1#tests/}
+	echo "   $name"
+	run_one "${name%.sh}" timeout 900 bash "$1"
+}
+
 for layer in "$@"; do
+	case $layer in
+	*/*)
+		run_script "$layer"
+		continue ;;
+	esac
 	echo "== $layer"
 	case $layer in
 	unit)
@@ -51,8 +63,7 @@ for layer in "$@"; do
 	*)
 		for t in tests/"$layer"/test_*.sh; do
 			[ -e "$t" ] || continue
-			echo "   ${t#tests/}"
-			run_one "$layer/$(basename "$t" .sh)" timeout 900 bash "$t"
+			run_script "$t"
 		done ;;
 	esac
 done
