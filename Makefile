@@ -76,7 +76,7 @@ SAN_OBJ  := $(PURE_SRC:%.c=$(O)/san/%.o) $(HARNESS_SRC:%.c=$(O)/san/%.o) $(PROTO
 UNIT_BIN := $(UNIT_SRC:tests/unit/%.c=$(O)/san/unit/%)
 SKEL := $(patsubst %,$(O)/gen/%.skel.h,$(foreach b,$(BPF),$(if $(wildcard bpf/$(b).bpf.c),$(b))))
 
-.PHONY: all demo test unit golden golden-update live bench fuzz targets install uninstall format check clean help deps
+.PHONY: all demo test unit golden golden-update live vm-test bench fuzz targets install uninstall format check clean help deps
 .DELETE_ON_ERROR:
 .SECONDARY:
 all: $(O)/acltap ## build $(O)/acltap
@@ -161,7 +161,12 @@ unit: deps $(UNIT_BIN) ## build and run the unit tests (ASan, UBSan)
 test: ## install what is missing, build, run every test that can run here
 	$(Q)scripts/deps.sh test
 	$(Q)$(MAKE) --no-print-directory O=$(O) all targets $(UNIT_BIN) $(O)/san/golden fuzz-bin
-	$(Q)O=$(O) scripts/run-tests.sh unit golden fuzz live
+	$(Q)O=$(O) scripts/run-tests.sh unit golden fuzz live vm
+
+vm-test: ## boot each kernel in an emulated machine, run the live tests there, print a table
+	$(Q)scripts/deps.sh vm
+	$(Q)$(MAKE) --no-print-directory O=$(O) all targets
+	$(Q)O=$(O) scripts/vm-test.sh
 
 unit-bin: $(UNIT_BIN) ## build the unit tests
 

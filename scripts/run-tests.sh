@@ -3,6 +3,7 @@
 # Runs the test layers (unit golden live vm fuzz) or test files (tests/live/test_x.sh) named as
 # arguments and prints one closing line.
 # Every test program prints TAP lines; a skip passes only when tests/allowed-skips allows it.
+# TEST_LIMIT: seconds that a test file may take.
 set -u
 shopt -s extglob
 cd "$(dirname "$0")/.." || exit 1
@@ -43,7 +44,7 @@ run_one() {	# name, command...: TAP into the log; a crash or a plan not met is a
 run_script() {	# tests/LAYER/test_NAME.sh
 	local name=${1#tests/}
 	echo "   $name"
-	run_one "${name%.sh}" timeout 900 bash "$1"
+	run_one "${name%.sh}" timeout "${TEST_LIMIT:-900}" bash "$1"
 }
 
 for layer in "$@"; do
