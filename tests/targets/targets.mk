@@ -46,6 +46,40 @@ $(T)/%/.checked: $(T)/%/libmsprofiler.so $(T)/%/libascendcl.so $(TS)/check_forms
 	$(Q)bash $(TS)/check_forms.sh $* $(@D)
 	$(Q)touch $@
 
+# ---- Libraries that are not what one expects, see the sources ----------------------------------
+T_ODD := $(T)/acl1/libmsprofiler.so $(T)/forward/libforward.so $(T)/versions/libmsprofiler.so \
+	$(T)/odd/libmsprofiler.so $(T)/versions/threads
+T_ODD_LIB = $(TCC) $(T_BASE) $(FORM_jmp) $(T_SO) -o $@ $<
+
+# As jmp, with versioned symbols.
+$(T)/acl1/libmsprofiler.so: $(TS)/lib/msprofiler.c $(T)/jmp/libprofapi.so
+	$(call say,TARGET,$@)
+	@mkdir -p $(@D) && cp $(T)/jmp/libprofapi.so $(@D)/ && echo 'ACL_1 { aclprof*; };' >$(@D)/map
+	$(Q)$(T_ODD_LIB) -Wl,--version-script=$(@D)/map -Wl,-soname,libmsprofiler.so -L$(@D) -lprofapi
+
+$(T)/forward/libforward.so: $(TS)/lib/forward.c $(T)/acl1/libmsprofiler.so
+	$(call say,TARGET,$@)
+	@mkdir -p $(@D) && echo 'ACL_2 { global: aclprof*; local: *; };' >$(@D)/map
+	$(Q)$(T_ODD_LIB) -Wl,--version-script=$(@D)/map -L$(T)/acl1 -lmsprofiler
+
+$(T)/versions/libmsprofiler.so: $(TS)/lib/versions.c $(T)/jmp/libprofapi.so
+	$(call say,TARGET,$@)
+	@mkdir -p $(@D) && cp $(T)/jmp/libprofapi.so $(@D)/
+	@echo 'ACL_1 { aclprof*; }; ACL_2 { } ACL_1;' >$(@D)/map
+	$(Q)$(T_ODD_LIB) -Wl,--version-script=$(@D)/map -Wl,-soname,libmsprofiler.so -L$(@D) -lprofapi
+
+# A program that was linked with it; older ones reach the first version.
+$(T)/versions/threads: $(T)/obj/threads.o $(T)/obj/truth.o $(T)/obj/calls.o $(T)/versions/libmsprofiler.so
+	$(call say,TARGET,$@)
+	$(Q)$(TCC) -pie -o $@ $(filter %.o,$^) -L$(@D) -lmsprofiler -lprofapi -lpthread
+
+$(T)/odd/libmsprofiler.so: $(TS)/lib/odd.c $(T)/jmp/libprofapi.so
+	$(call say,TARGET,$@)
+	@mkdir -p $(@D) && cp $(T)/jmp/libprofapi.so $(@D)/
+	$(Q)$(T_ODD_LIB) -L$(@D) -lprofapi
+
+$(filter %.so,$(T_ODD)): $(TS)/lib/acl_prof.h
+
 # ---- Python: limited API, so any Python 3 of the machine can load it --------------------------
 T_PYINC ?= $(shell $(PYTHON3) -c 'import sysconfig; print(sysconfig.get_path("include"))' 2>/dev/null)
 T_PY := $(if $(wildcard $(T_PYINC)/Python.h),$(T)/acl.abi3.so)
@@ -101,6 +135,6 @@ $(T)/musl/seed_loops: $(TS)/seed_loops.c $(TS)/lib/msprofiler.c $(TS)/lib/profap
 $(T)/musl/seed_loops: $(TS)/lib/acl_prof.h
 endif
 
-targets: $(T_LIBS) $(T_PY) $(T_BIN) $(T_EXTRA) ## build the programs that the live tests trace
+targets: $(T_LIBS) $(T_ODD) $(T_PY) $(T_BIN) $(T_EXTRA) ## build the programs that the live tests trace
 
 -include $(wildcard $(T)/*.d $(T)/*/*.d)

@@ -106,6 +106,46 @@ static void slots(void **state)
 	assert_true(found >= 3);
 }
 
+/* A function that is nothing but a jump to its namesake in another file, and others. */
+static void forwarding(void **state)
+{
+	static const char *const flags[] = {"", "-fcf-protection", "-fno-plt", "-Wl,-z,now",
+					    "-fcf-protection -fno-plt"};
+	static const char def[] = "int a(int x) { return x; }\n",
+			  use[] = "__asm__(\".symver old_a, a@V1\"); int old_a(int);\n"
+				  "int a(int x) { return old_a(x); }\n"
+				  "int b(int x) { return old_a(x); }\n"
+				  "int c(int x) { return old_a(x) + 1; }\n";
+	_free_ char *so = strdup(tmpdir_path(state, "use.so")),
+		    *from = strdup(tmpdir_path(state, "def.so"));
+
+	spew(tmpdir_path(state, "def.c"), def, strlen(def));
+	spew(tmpdir_path(state, "use.c"), use, strlen(use));
+	spew(tmpdir_path(state, "def.map"), "V1 { a; };", 10);
+	spew(tmpdir_path(state, "use.map"), "V2 { a; };", 10);
+	run_command("gcc -shared -fPIC -nostdlib -Wl,--version-script='%s' -o '%s' '%s'",
+		    tmpdir_path(state, "def.map"), from, tmpdir_path(state, "def.c"));
+	for (size_t i = 0; i < sizeof(flags) / sizeof(*flags); i++) {
+		struct comp_func f[] = {{"a", 0, 0, 0}, {"b", 0, 0, 0}, {"c", 0, 0, 0}};
+		_plt_names_ struct plt_names *p = NULL;
+		_fd_ int fd = -1;
+
+		run_command("gcc -O2 -fcf-protection=none %s -shared -fPIC -nostdlib "
+			    "-Wl,--version-script='%s' -o '%s' '%s' '%s'",
+			    flags[i], tmpdir_path(state, "use.map"), so,
+			    tmpdir_path(state, "use.c"), from);
+		fd = open(so, O_RDONLY | O_CLOEXEC);
+		assert_true(fd >= 0);
+		find_funcs(so, f, 3);
+		assert_ok(plt_names_load(fd, &p));
+		assert_true(plt_names_forwards(p, f[0].vaddr, "a"));
+		assert_false(plt_names_forwards(p, f[1].vaddr, "b"));
+		assert_false(plt_names_forwards(p, f[2].vaddr, "c"));
+		assert_false(plt_names_forwards(p, f[2].vaddr, "a"));
+		assert_false(plt_names_forwards(p, UINT64_MAX, "a"));
+	}
+}
+
 static int load_bytes(const void *data, size_t n, struct plt_names **out, int *fd)
 {
 	*fd = memfd_create("elf", MFD_CLOEXEC);
@@ -265,6 +305,7 @@ int main(void)
 #ifdef __x86_64__
 		cmocka_unit_test_setup_teardown(linked_files, tmpdir_setup, tmpdir_teardown),
 		cmocka_unit_test_setup_teardown(slots, tmpdir_setup, tmpdir_teardown),
+		cmocka_unit_test_setup_teardown(forwarding, tmpdir_setup, tmpdir_teardown),
 		cmocka_unit_test_setup_teardown(damaged_files, tmpdir_setup, tmpdir_teardown),
 #endif
 		cmocka_unit_test(arm64_stubs),

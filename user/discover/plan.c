@@ -119,21 +119,40 @@ static struct probe probe_at(const struct planner *pl, const struct entry *e,
 			      .cookie = e->cookie};
 }
 
+/* Another traced function at the same address, or -1. */
+static int shares_code(const struct elf_scan *scan, unsigned int func)
+{
+	if (scan->funcs[func].same_as >= 0)
+		return scan->funcs[func].same_as;
+	for (unsigned int i = func + 1; i < entry_count(); i++)
+		if (scan->funcs[i].same_as == (int)func)
+			return (int)i;
+	return -1;
+}
+
 static void plan_func(struct planner *pl, const struct entry *e)
 {
 	const struct sym *sym = &pl->scan->funcs[e->func];
 	struct plan *plan = pl->plan;
 	struct plan_why *why = &plan->why[e->func];
 	bool entry = wants_entry(pl->opts, e), leave = wants_leave(pl->opts, e);
+	int other = shares_code(pl->scan, e->func);
 
 	if (sym->state != SYM_FOUND) {
 		snprintf(why->why, sizeof(why->why), "%s", sym_state_text(sym->state));
 		return;
 	}
-	if (sym->same_as >= 0) {
-		/* Both would fire at each call of either: which one was meant cannot be known. */
+	if (other >= 0) {
+		/* A probe would fire at each call of either: which one was meant cannot be known. */
 		snprintf(why->why, sizeof(why->why), "shares its code with %s",
-			 entry_name((unsigned int)sym->same_as));
+			 entry_name((unsigned int)other));
+		return;
+	}
+	if (pl->names && plt_names_forwards(pl->names, sym->vaddr, e->symbol)) {
+		/* Its calls are seen there; here they would be counted once more. */
+		snprintf(why->why, sizeof(why->why),
+			 "only jumps to the same function in another file");
+		plan->n_forwards++;
 		return;
 	}
 	if (sym->ambiguous)
@@ -162,7 +181,7 @@ void plan_make(const struct plan_opts *opts, const struct elf_scan *scan, int fd
 	memset(plan, 0, sizeof(*plan));
 	pl.kernel = opts->kernel ? opts->kernel : running_kernel();
 	/* Without the names of what it calls a function has fewer sites, and still its entry. */
-	if (scan->n_found && !opts->force_entry && !plt_names_load(fd, &names))
+	if (scan->n_found && !plt_names_load(fd, &names))
 		pl.names = names;
 	for (size_t i = 0; i < entry_count(); i++)
 		plan_func(&pl, entry_get(i));

@@ -310,20 +310,25 @@ static const struct slot *find_slot(const struct plt_names *p, uint64_t vaddr)
 	return s;
 }
 
-static const char *symbol_name(struct plt_names *p, uint32_t index)
+static int read_symbol(const struct plt_names *p, uint32_t index, Elf64_Sym *sym)
 {
-	Elf64_Sym sym;
+	uint64_t at;
+
+	if (__builtin_add_overflow(p->symtab, index * (uint64_t)sizeof(*sym), &at))
+		return -ENOEXEC;
+	return read_vaddr(p, sym, sizeof(*sym), at);
+}
+
+static const char *symbol_name(struct plt_names *p, const Elf64_Sym *sym)
+{
 	uint64_t left, at;
 	size_t n = sizeof(p->name);
 
-	if (__builtin_add_overflow(p->symtab, index * (uint64_t)sizeof(sym), &at) ||
-	    read_vaddr(p, &sym, sizeof(sym), at))
+	if (!sym->st_name || sym->st_name >= p->strsz ||
+	    __builtin_add_overflow(p->strtab, sym->st_name, &at) || !segment_of(p, at, &left))
 		return NULL;
-	if (!sym.st_name || sym.st_name >= p->strsz ||
-	    __builtin_add_overflow(p->strtab, sym.st_name, &at) || !segment_of(p, at, &left))
-		return NULL;
-	if (left > p->strsz - sym.st_name)
-		left = p->strsz - sym.st_name;
+	if (left > p->strsz - sym->st_name)
+		left = p->strsz - sym->st_name;
 	if (n > left)
 		n = (size_t)left;
 	if (read_vaddr(p, p->name, n, at) || !memchr(p->name, '\0', n) || !p->name[0])
@@ -331,21 +336,70 @@ static const char *symbol_name(struct plt_names *p, uint32_t index)
 	return p->name;
 }
 
+/* Up to STUB_BYTES of code, zeros behind it. */
+static bool read_code(const struct plt_names *p, uint64_t vaddr, uint8_t code[STUB_BYTES])
+{
+	uint64_t left;
+	const Elf64_Phdr *ph = segment_of(p, vaddr, &left);
+
+	memset(code, 0, STUB_BYTES);
+	return ph && (ph->p_flags & PF_X) &&
+	       !read_vaddr(p, code, left < STUB_BYTES ? (size_t)left : STUB_BYTES, vaddr);
+}
+
+/* The slot at this address, or the one that the stub there jumps through. */
+static const struct slot *slot_behind(const struct plt_names *p, uint64_t vaddr)
+{
+	const struct slot *s = find_slot(p, vaddr);
+	uint8_t stub[STUB_BYTES];
+	uint64_t slot;
+
+	if (s || !read_code(p, vaddr, stub))
+		return s;
+	if (p->machine == EM_X86_64 ? stub_x86(stub, vaddr, &slot) : stub_arm64(stub, vaddr, &slot))
+		return find_slot(p, slot);
+	return NULL;
+}
+
 const char *plt_names_find(void *ctx, uint64_t vaddr)
 {
 	struct plt_names *p = ctx;
-	const struct slot *s = find_slot(p, vaddr);
-	uint8_t stub[STUB_BYTES] = {0};
-	uint64_t left, slot;
-	const Elf64_Phdr *ph = segment_of(p, vaddr, &left);
-	bool ok;
+	const struct slot *s = slot_behind(p, vaddr);
+	Elf64_Sym sym;
 
-	if (!s && ph && (ph->p_flags & PF_X)) {
-		if (read_vaddr(p, stub, left < sizeof(stub) ? (size_t)left : sizeof(stub), vaddr))
-			return NULL;
-		ok = p->machine == EM_X86_64 ? stub_x86(stub, vaddr, &slot)
-					     : stub_arm64(stub, vaddr, &slot);
-		s = ok ? find_slot(p, slot) : NULL;
+	return s && !read_symbol(p, s->sym, &sym) ? symbol_name(p, &sym) : NULL;
+}
+
+/* x86-64: [endbr64] [bnd] jmp; arm64: [bti c] b. Else the address itself. */
+static uint64_t jump_target(const struct plt_names *p, uint64_t vaddr)
+{
+	uint8_t code[STUB_BYTES];
+	size_t at = 0;
+
+	if (!read_code(p, vaddr, code))
+		return vaddr;
+	if (p->machine == EM_X86_64) {
+		at = le32(code) == 0xfa1e0ff3 ? 4 : 0;
+		at += code[at] == 0xf2;
+		if (code[at] != 0xe9)
+			return vaddr;
+		return vaddr + at + 5 + (uint64_t)(int64_t)(int32_t)le32(code + at + 1);
 	}
-	return s ? symbol_name(p, s->sym) : NULL;
+	at = le32(code) == 0xd503245f ? 4 : 0;
+	if ((le32(code + at) & 0xfc000000) != 0x14000000)
+		return vaddr;
+	return vaddr + at + (uint64_t)((int64_t)(int32_t)(le32(code + at) << 6) >> 4);
+}
+
+bool plt_names_forwards(struct plt_names *p, uint64_t vaddr, const char *name)
+{
+	const struct slot *s = slot_behind(p, jump_target(p, vaddr));
+	const char *to;
+	Elf64_Sym sym;
+
+	/* Defined in this file it is another version of the function, and as good as this one. */
+	if (!s || read_symbol(p, s->sym, &sym) || sym.st_shndx != SHN_UNDEF)
+		return false;
+	to = symbol_name(p, &sym);
+	return to && !strcmp(to, name);
 }

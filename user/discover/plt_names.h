@@ -7,6 +7,7 @@
 #ifndef ACLTAP_DISCOVER_PLT_NAMES_H
 #define ACLTAP_DISCOVER_PLT_NAMES_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -26,6 +27,11 @@ void plt_names_free(struct plt_names *p);
  * the types are those of site_request.target_name.
  */
 const char *plt_names_find(void *ctx, uint64_t vaddr);
+
+/*
+ * Is the function at this address nothing but a jump to the function of that name of another file?
+ */
+bool plt_names_forwards(struct plt_names *p, uint64_t vaddr, const char *name);
 
 static inline void cleanup_plt_names(struct plt_names **p)
 {

@@ -183,7 +183,9 @@ static int attach_functions(struct files *f, struct file *x, int fd, const struc
 			  : attach_probes(f, fd, ATTACH_ENTRY, plan.entry, plan.n_entry, &r);
 	if (entry < 0)
 		return entry;
-	x->state = entry ? FILE_PROBED : FILE_FAILED;
+	x->state = entry			      ? FILE_PROBED
+		   : plan.n_entry || !plan.n_forwards ? FILE_FAILED
+						      : FILE_PLAIN;
 	for (size_t i = 0; i < plan.n_entry; i++)
 		x->entries[x->n_entries++] = plan.entry[i].offset;
 	log_verbose("probed %d entries and %d returns in '%s'", entry, leave, path);

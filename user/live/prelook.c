@@ -93,9 +93,13 @@ void prelook_here(struct files *files)
 void prelook(struct files *files, struct procs *procs, const char *exe)
 {
 	_fd_ int fd = open(exe, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	int err;
 
 	prelook_here(files);
-	if (fd < 0 || files_look(files, fd, exe) < 0)
+	err = fd < 0 ? fd : files_look(files, fd, exe);
+	if (err == -ENOTSUP)
+		log_warn("cannot trace '%s': 32-bit or of another processor", exe);
+	if (err < 0)
 		return; /* a script: its interpreter is looked at when it starts */
 	look_at_loader(files, fd);
 	procs_know_exe(procs, fd, STOP_ARMED);

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "core/entry.h"
+#include "discover/elfsym.h"
 #include "discover/proc.h"
 #include "live/facts.h"
 #include "live/guardian.h"
@@ -239,6 +240,15 @@ void procs_attach_descendants(struct procs *ps, pid_t pid)
 	} while (ps->set.n != before);
 }
 
+/* Unknown is no. */
+static bool is_foreign(pid_t pid)
+{
+	_fd_ int fd = proc_open_exe(pid);
+	_free_ struct elf_scan *scan = malloc(sizeof(*scan));
+
+	return fd >= 0 && scan && elfsym_scan(fd, scan) == -ENOTSUP;
+}
+
 int procs_attach(struct procs *ps, pid_t pid)
 {
 	pid_t tgid;
@@ -253,6 +263,9 @@ int procs_attach(struct procs *ps, pid_t pid)
 		return log_fail(-EINVAL, "cannot attach to PID %d: that is acltap itself", pid);
 	if (proc_is_kernel_thread(pid))
 		return log_fail(-EINVAL, "cannot attach to PID %d: it is a kernel thread", pid);
+	if (is_foreign(pid))
+		return log_fail(-ENOTSUP, "cannot attach to PID %d: 32-bit or of another processor",
+				pid);
 	err = procs_attach_one(ps, pid);
 	if (err)
 		return log_err(err, "cannot attach to PID %d", pid);
