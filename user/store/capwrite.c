@@ -162,16 +162,6 @@ int capwrite_free_bytes(const struct capwrite *w, uint64_t *bytes)
 	return 0;
 }
 
-int capwrite_free_bytes(const struct capwrite *w, uint64_t *bytes)
-{
-	struct statvfs st;
-
-	if (fstatvfs(w->fd, &st))
-		return -errno;
-	*bytes = (uint64_t)st.f_bavail * st.f_frsize;
-	return 0;
-}
-
 static int write_footer(struct capwrite *w)
 {
 	struct {
