@@ -38,8 +38,6 @@ int capwrite_flush(struct capwrite *w);
 uint64_t capwrite_bytes(const struct capwrite *w);
 /* What the file system has left for the file. 0 or -errno. */
 int capwrite_free_bytes(const struct capwrite *w, uint64_t *bytes);
-/* What the file system has left for the file. 0 or -errno. */
-int capwrite_free_bytes(const struct capwrite *w, uint64_t *bytes);
 /* Flush, footer, fsync, close. Frees w. */
 int capwrite_close(struct capwrite *w);
 /* Close without footer: the file stays readable up to its last block. Frees w; NULL is fine. */
