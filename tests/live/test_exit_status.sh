@@ -11,7 +11,7 @@ expect() {	# name, status, arguments of acltap
 	assert_eq "$name: $want" "$status" "$want"
 }
 
-for command in record export list check; do
+for command in record export stat trace diff list check; do
 	expect "$command --help" 0 $command --help
 	assert_match "$command --help is on stdout" "$(cat "$tmp/stdout")" "usage: acltap $command"
 	assert_eq "$command --help leaves stderr alone" "$(cat "$tmp/stderr")" ""
