@@ -1,8 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
-# The formats that are no text, as text: every event script of this folder as database and as
-# Perfetto trace, dumped and compared with CASE.db.txt and CASE.pftrace.txt. The traces are also
-# checked against the .ndjson of the same script, and decoded by protoc with our .proto.
+# The formats that are no text, as text: every event script of this folder as database, as Perfetto
+# trace and as page, dumped and compared with CASE.db.txt, CASE.pftrace.txt and CASE.html.txt. Traces
+# and pages are also checked against the .ndjson of the same script, and traces decoded by protoc
+# with our .proto.
 # With --update writes the expected files, to be read before they are committed.
 set -eu
 cd "$(dirname "$0")/../.."
@@ -59,6 +60,16 @@ trace() {	# case
 	fi
 }
 
+page() {	# case
+	local status=0
+	"$O/san/golden" --write "$tmp/x.html" "$here/$1.ev" >&2 || { result 1 "$1.html"; return; }
+	python3 $here/check_html.py --dump "$tmp/x.html" >"$tmp/dump" 2>&1 || true
+	compare "$1.html" "$here/$1.html.txt"
+	python3 $here/check_html.py "$tmp/x.html" "$here/$1.ndjson" >"$tmp/log" 2>&1 || status=1
+	sed 's/^/# /' "$tmp/log"
+	result $status "$1.html agrees with the events"
+}
+
 has() {	# suffix: is the format built in?
 	"$O/san/golden" --write "$tmp/probe.$1" $here/empty.ev 2>/dev/null
 }
@@ -76,6 +87,7 @@ for script in $here/*.ev; do
 	else
 		skip "$name.pftrace" "built without libprotobuf-c"
 	fi
+	page "$name"
 done
 echo "1..$n"
 exit $failed

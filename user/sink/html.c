@@ -187,9 +187,14 @@ static int write_row(struct html *h, const struct stats_row *r)
 {
 	struct out *o = h->out;
 	uint64_t bins[64];
-	unsigned int first = 0, last = 63;
+	unsigned int first = 0, end = 64;
 	int err;
 
+	values_histogram(&r->values, bins);
+	while (end && !bins[end - 1])
+		end--;
+	while (first < end && !bins[first])
+		first++;
 	out_char(o, '[');
 	err = html_string(o, &h->repair, r->label, r->label_len);
 	out_str(o, ",\"");
@@ -208,14 +213,9 @@ static int write_row(struct html *h, const struct stats_row *r)
 	number(o, r->self_ns);
 	number(o, r->unfinished);
 	number(o, r->uncertain);
-	values_histogram(&r->values, bins);
-	while (first < 63 && !bins[first])
-		first++;
-	while (last > first && !bins[last])
-		last--;
 	number(o, first);
 	out_str(o, ",[");
-	for (unsigned int i = first; i <= last; i++) {
+	for (unsigned int i = first; i < end; i++) {
 		if (i > first)
 			out_char(o, ',');
 		html_u64(o, bins[i]);

@@ -269,7 +269,7 @@ static void write_tallies(const struct html_facts *f, struct out *o)
 	for (size_t i = 0; i < f->tallies.count; i++) {
 		const struct count *c = ids_at(&f->tallies, i);
 		enum tally_kind kind = (enum tally_kind)(c->key >> 40);
-		bool has_func = kind != TALLY_LATE && kind != TALLY_BAD && kind != TALLY_NULL_STAMP;
+		bool has_func = kind != TALLY_LATE && kind != TALLY_BAD;
 
 		write_format(o, "%s\n{\"kind\":\"%s\",\"count\":", i ? "," : "",
 			     tally_kind_name(kind));

@@ -11,7 +11,8 @@ function describe(data, i) {
 	const rows = [["Kind", KINDS[kindOf(spans, i)]], ["Status", statusText(status, strip.kind)]];
 	rows.push(["Start", "+" + duration(spans.start[i]) + ", " + moment(data.zero + BigInt(spans.start[i]))]);
 	if (strip.kind !== MARKS) {
-		if (hasEnd(spans, i)) rows.push(["Duration", duration(length) + " (" + grouped(length) + " ns)"]);
+		if (hasEnd(spans, i))
+			rows.push([status ? "Until then" : "Duration", duration(length) + " (" + grouped(length) + " ns)"]);
 		else if (status === OPEN) rows.push(["Duration", "longer than " + duration(length)]);
 		else rows.push(["Duration", "not known"]);
 	}
