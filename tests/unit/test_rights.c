@@ -97,6 +97,18 @@ static void a_refusal_is_explained_by_the_nearest_cause(void **state)
 	assert_non_null(strstr(explain(&r, RIGHTS_TRACE, -EINVAL), "lockdown"));
 	r.user_ns = true;
 	assert_non_null(strstr(explain(&r, RIGHTS_TRACE, -EPERM), "user namespace"));
+	r.memlock = true;
+	assert_non_null(strstr(explain(&r, RIGHTS_TRACE, -EPERM), "locked memory"));
+}
+
+static void locked_memory_counts_before_5_11(void **state)
+{
+	(void)state;
+	assert_true(rights_counts_memlock("5.10.0-46-cloud-amd64"));
+	assert_true(rights_counts_memlock("4.19.90"));
+	assert_false(rights_counts_memlock("5.11.0"));
+	assert_false(rights_counts_memlock("6.1.0-57-cloud-amd64"));
+	assert_false(rights_counts_memlock("of unknown form"));
 }
 
 static void other_errors_have_nothing_to_do_with_rights(void **state)
@@ -117,6 +129,7 @@ int main(void)
 		cmocka_unit_test(what_is_missing_is_named),
 		cmocka_unit_test(a_small_buffer_is_not_overrun),
 		cmocka_unit_test(a_refusal_is_explained_by_the_nearest_cause),
+		cmocka_unit_test(locked_memory_counts_before_5_11),
 		cmocka_unit_test(other_errors_have_nothing_to_do_with_rights),
 	};
 

@@ -36,9 +36,9 @@ static const struct feature_row better[] = {
 	{FEATURE_COOKIE, "attach cookies (5.15)",
 	 "each probed function has a program of its own: attaching takes longer", RIGHTS_TRACE},
 	{FEATURE_RAW_TP, "raw tracepoints of fork, exec and exit",
-	 "children are not followed without them", RIGHTS_TRACE},
+	 "children are found late without them", RIGHTS_TRACE},
 	{FEATURE_BTF, "kernel type information (BTF)",
-	 "children are not followed without it; needs CONFIG_DEBUG_INFO_BTF", 0},
+	 "children are found late without it; needs CONFIG_DEBUG_INFO_BTF", 0},
 	{FEATURE_SAFE_RETURN, "return probes in programs with a seccomp filter",
 	 "this kernel would kill them (Linux 6.11 to 6.13, fixed in 6.14 and in stable updates): "
 	 "start/end ranges are not traced",
@@ -135,6 +135,8 @@ static void print_machine(const struct rights *r)
 	if (r->unpriv_bpf >= 0)
 		answer(!r->unpriv_bpf || rights_has(r, RIGHT_BPF), label,
 		       "without CAP_BPF nothing can be loaded");
+	answer(!r->memlock, "no limit of locked memory holds for BPF",
+	       "before 5.11 it does: CAP_SYS_RESOURCE, or 'ulimit -l unlimited' before");
 	answer(!r->pid_ns, "initial PID namespace",
 	       "process ids are those of this container; processes outside are not seen");
 #ifdef HAVE_CAPSTONE

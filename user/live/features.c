@@ -19,7 +19,8 @@
 #include "live/try_return.h"
 #include "util/cleanup.h"
 
-#define PROBE_OFFSET 16 /* in the file that the probes sit on; any place will do */
+#define RING_TRY (16 << 20) /* as large as it will be: locked memory can be limited */
+#define PROBE_OFFSET 16	    /* in the file that the probes sit on; any place will do */
 
 #define INSN(c, dst, src, o, i)                                                                    \
 	{                                                                                          \
@@ -77,8 +78,7 @@ static int try_bpf(void)
 
 static int try_ringbuf(void)
 {
-	return close_try(bpf_map_create(BPF_MAP_TYPE_RINGBUF, "acltap_try", 0, 0,
-					(__u32)sysconf(_SC_PAGESIZE), NULL));
+	return close_try(bpf_map_create(BPF_MAP_TYPE_RINGBUF, "acltap_try", 0, 0, RING_TRY, NULL));
 }
 
 static int try_uprobe(void)

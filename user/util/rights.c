@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <sys/utsname.h>
 #include <unistd.h>
 
 #include "util/cleanup.h"
@@ -66,6 +68,14 @@ enum lockdown rights_parse_lockdown(const char *text)
 	return LOCKDOWN_UNKNOWN;
 }
 
+bool rights_counts_memlock(const char *release)
+{
+	unsigned int major, minor;
+
+	return sscanf(release, "%u.%u", &major, &minor) == 2 &&
+	       (major < 5 || (major == 5 && minor < 11));
+}
+
 bool rights_has(const struct rights *r, enum right right)
 {
 	/* CAP_SYS_ADMIN includes the two that were split off from it. */
@@ -111,6 +121,10 @@ const char *rights_explain(const struct rights *r, uint64_t need, int err, char 
 	if (*missing)
 		snprintf(buf, sz, "missing %s: run as root, in a container with --cap-add",
 			 missing);
+	else if (r->memlock)
+		snprintf(buf, sz,
+			 "locked memory is limited and CAP_SYS_RESOURCE is missing: "
+			 "'ulimit -l unlimited' before");
 	else if (r->user_ns)
 		snprintf(buf, sz,
 			 "in a user namespace, where capabilities do not count for "
@@ -182,6 +196,17 @@ static bool other_ns(const char *name, const char *initial)
 	return strcmp(link, initial) != 0;
 }
 
+/* Whoever may lift the limit does (libbpf). */
+static bool memlock_holds(const struct rights *r)
+{
+	struct rlimit limit;
+	struct utsname u;
+
+	return !uname(&u) && rights_counts_memlock(u.release) &&
+	       !rights_has(r, RIGHT_SYS_RESOURCE) && !getrlimit(RLIMIT_MEMLOCK, &limit) &&
+	       limit.rlim_max != RLIM_INFINITY;
+}
+
 void rights_read(struct rights *r)
 {
 	char text[8192];
@@ -189,6 +214,7 @@ void rights_read(struct rights *r)
 	memset(r, 0, sizeof(*r));
 	if (read_text("/proc/self/status", text, sizeof(text)) > 0)
 		rights_parse_status(text, r);
+	r->memlock = memlock_holds(r);
 	if (read_text("/sys/kernel/security/lockdown", text, sizeof(text)) > 0)
 		r->lockdown = rights_parse_lockdown(text);
 	if (read_text("/sys/kernel/security/lsm", r->lsm, sizeof(r->lsm)) > 0)

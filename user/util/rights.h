@@ -12,9 +12,10 @@
 
 /* Bit numbers as in linux/capability.h, whose older versions lack some. */
 enum right {
-	RIGHT_KILL = 5,	       /* stop and continue other users' processes */
-	RIGHT_SYS_PTRACE = 19, /* /proc/PID/root, maps */
-	RIGHT_SYS_ADMIN = 21,  /* perf uprobes, map_files */
+	RIGHT_KILL = 5,		 /* stop and continue other users' processes */
+	RIGHT_SYS_PTRACE = 19,	 /* /proc/PID/root, maps */
+	RIGHT_SYS_ADMIN = 21,	 /* perf uprobes, map_files */
+	RIGHT_SYS_RESOURCE = 24, /* lift the limit of locked memory */
 	RIGHT_PERFMON = 38,
 	RIGHT_BPF = 39,
 };
@@ -27,6 +28,7 @@ struct rights {
 	bool user_ns;  /* not in the initial user namespace: capabilities count only inside */
 	bool pid_ns;   /* not in the initial PID namespace */
 	bool selinux;  /* enforcing */
+	bool memlock;  /* the limit of locked memory holds for BPF (before 5.11) and cannot go */
 	enum lockdown lockdown;
 	int perf_paranoid; /* kernel.perf_event_paranoid, -2 = unknown */
 	int unpriv_bpf;	   /* kernel.unprivileged_bpf_disabled, -1 = unknown */
@@ -39,6 +41,9 @@ void rights_read(struct rights *r);
 int rights_parse_status(const char *text, struct rights *r);
 /* "none [integrity] confidentiality" */
 enum lockdown rights_parse_lockdown(const char *text);
+
+/* Does that kernel ("5.10.0-46-cloud-amd64") count BPF maps as locked memory? */
+bool rights_counts_memlock(const char *release);
 
 bool rights_has(const struct rights *r, enum right right);
 

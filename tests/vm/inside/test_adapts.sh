@@ -21,7 +21,21 @@ expect 'attach cookies' 5.15
 expect 'sleepable uprobe programs' 6.0
 expect 'uprobe_multi links' 6.6
 expect 'kernel type information' 5.2
-assert_match "check: the kernel's version" "$(cat "$tmp/check")" "kernel $release on $(uname -m)"
+check "check: the kernel's version" grep -qF "kernel $release on $(uname -m)" "$tmp/check"
+
+# ---- rights ----
+# Before 5.11 BPF memory is locked memory: a limit that cannot be lifted is named.
+(
+	ulimit -l 64
+	exec setpriv --bounding-set -sys_resource "$ACLTAP" check
+) >"$tmp/check" 2>&1
+status=$?
+if is_at_least 5.11; then
+	assert_eq "a limit of locked memory does not matter" "$status" 0
+else
+	assert_eq "a limit of locked memory forbids tracing" "$status" 1
+	check "and is named" grep -q "locked memory is limited" "$tmp/check"
+fi
 
 # ---- what it holds while it traces ----
 start_target "$T/seed_loops" all 10
