@@ -13,6 +13,8 @@ tests="$demo libcmocka-dev binutils llvm"
 # What reads manual pages and completion; targets with another C library; a second decoder of
 # .pftrace; libFuzzer.
 tests_optional="musl-tools protobuf-compiler libclang-rt-14-dev groff-base mandoc zsh"
+# A browser for .html.
+tests_optional="$tests_optional chromium"
 # To build for arm64 (scripts/cross.mk).
 cross="gcc-aarch64-linux-gnu libc6-dev-arm64-cross"
 # Tests in emulated machines.

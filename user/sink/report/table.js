@@ -59,7 +59,7 @@ function makeTable(rows, choose) {
 	};
 
 	function tableRow(row) {
-		const button = make("button", {type: "button"}, named(row[LABEL]));
+		const button = make("button", {type: "button", tabindex: "-1"}, named(row[LABEL]));
 		button.addEventListener("click", () => choose(row));
 		return make("tr", row === chosen ? {class: "chosen"} : {}, make("th", {scope: "row"}, button),
 			...COLUMNS.slice(1).map((c) => cell(row, c)), make("td", {}, smallHistogram(row)));
@@ -71,6 +71,7 @@ function makeTable(rows, choose) {
 		if (!shown.length)
 			body.append(make("tr", {}, make("td", {class: "empty text", colspan: COLUMNS.length + 1},
 				rows.length ? "No name contains this." : "Nothing was traced.")));
+		focusable(chosen && shown.indexOf(chosen) < limit ? Math.max(shown.indexOf(chosen), 0) : 0);
 		more.hidden = shown.length <= limit;
 		more.textContent = "Show " + grouped(Math.min(PAGE, shown.length - limit)) + " more of " +
 			counted(shown.length, "row", "rows");
@@ -79,6 +80,27 @@ function makeTable(rows, choose) {
 			else head.setAttribute("aria-sort", order.up ? "ascending" : "descending");
 		});
 	}
+
+	// One name of all can be reached by Tab; from it the arrows go on.
+	let reached = null;
+
+	function focusable(number) {
+		const row = body.rows[number], button = row && row.querySelector("button");
+		if (!button) return null;
+		if (reached) reached.tabIndex = -1;
+		reached = button;
+		button.tabIndex = 0;
+		return button;
+	}
+
+	body.addEventListener("focusin", (e) => focusable(e.target.closest("tr").sectionRowIndex));
+	body.addEventListener("keydown", (e) => {
+		const by = {ArrowDown: 1, ArrowUp: -1}[e.key];
+		const button = by && focusable(e.target.closest("tr").sectionRowIndex + by);
+		if (!button) return;
+		button.focus();
+		e.preventDefault();
+	});
 
 	function sortBy(column) {
 		order = {column: column, up: order.column === column ? !order.up : column <= STYLE};
@@ -109,8 +131,10 @@ function makeTable(rows, choose) {
 			return shown.length;
 		},
 		mark(row) {
+			const focused = body.contains(document.activeElement);
 			chosen = row;
 			draw();
+			if (focused) reached.focus({preventScroll: true});
 		},
 	};
 }
