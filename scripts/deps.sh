@@ -11,10 +11,8 @@ build_optional="libcapstone-dev libsqlite3-dev libprotobuf-c-dev protobuf-c-comp
 demo="$build python3-minimal python3 python3-dev"
 tests="$demo libcmocka-dev binutils llvm"
 # What reads manual pages and completion; targets with another C library; a second decoder of
-# .pftrace; libFuzzer.
-tests_optional="musl-tools protobuf-compiler libclang-rt-14-dev groff-base mandoc zsh"
-# A browser for .html.
-tests_optional="$tests_optional chromium"
+# .pftrace; libFuzzer; a browser for .html.
+tests_optional="musl-tools protobuf-compiler libclang-rt-14-dev groff-base mandoc zsh chromium"
 # To build for arm64 (scripts/cross.mk).
 cross="gcc-aarch64-linux-gnu libc6-dev-arm64-cross"
 # Tests in emulated machines.
