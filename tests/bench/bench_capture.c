@@ -129,12 +129,15 @@ static int put_totals(struct gen *g)
 	return err;
 }
 
-static int generate(struct gen *g, uint64_t spans)
+/* id: of no other capture. */
+static int generate(struct gen *g, const char *id, uint64_t spans)
 {
 	int err = put_clock(g);
 
 	if (!err)
 		err = put_text(g, FACT_VERSION, 0, ACLTAP_VERSION);
+	if (!err)
+		err = put_text(g, FACT_CAPTURE_ID, 0, id);
 	if (!err)
 		err = put_text(g, FACT_NAME, TGID, "generated");
 	for (uint64_t round = 0; spans && !err; round++)
@@ -162,7 +165,7 @@ int main(int argc, char **argv)
 	}
 	err = capwrite_open(argv[1], true, &g.out);
 	if (!err) {
-		err = generate(&g, spans);
+		err = generate(&g, argv[1], spans);
 		closed = capwrite_close(g.out);
 		err = err ? err : closed;
 	}

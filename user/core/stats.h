@@ -13,7 +13,7 @@
 #include "core/reservoir.h"
 #include "core/values.h"
 
-#define STATS_ROWS_MAX 1000000
+#define STATS_ROWS_MAX 100000
 #define STATS_VALUES_MAX 4000000 /* exact values of all rows together */
 #define STATS_PARENTS_MAX 1000000
 
