@@ -8,6 +8,7 @@
 Checked in any case: wire format, sequences, interned names, tracks, nesting of slices.
 """
 import json
+import re
 import sys
 from collections import Counter
 
@@ -160,6 +161,19 @@ class Trace:
         return self.thread_of(track["parent"])
 
 
+def shown_names(process, rank, host, host_pid):
+    """How a process may be called: in a merged trace with its host, perhaps its PID there."""
+    ranks = [] if rank is None else [f"rank {rank}"]
+    inner = (", ".join(ranks + [m for m in more if m])
+             for more in ([], [host], [host, f"PID {host_pid}"]))
+    return {f"{process} ({i})".strip() if i else process for i in inner}
+
+
+def without_local_rank(name):
+    """A rank on one host among several, which is in no row of the events."""
+    return re.sub(r"\(local rank \d+(, )?", "(", name)
+
+
 def compare(trace, path):
     rows = [json.loads(line) for line in open(path, encoding="utf-8")]
     events = [r for r in rows if "start_ns" in r]
@@ -194,9 +208,11 @@ def compare(trace, path):
     lost = sum(r["count"] for r in rows if r["kind"] == "loss")
     check((trace.lost[-1][1] if trace.lost else 0) == lost, "calls lost")
     check([v for _, v in trace.lost] == sorted(v for _, v in trace.lost), "the counter falls")
-    names = {r["process"] for r in events if r["process"]}
-    check(names == {t["name"] for t in trace.tracks.values() if t["kind"] == "process"} - {""},
-          "names of processes")
+    names = {without_local_rank(t["name"]) for t in trace.tracks.values()
+             if t["kind"] == "process"} - {""}
+    owners = {(r["process"] or "", r["rank"], r["host"], r["host_pid"]) for r in events}
+    check(all(names & shown_names(*o) for o in owners if o[0] or o[1] is not None) and
+          names <= set().union(*(shown_names(*o) for o in owners)), "names of processes")
     print(f"{len(spans)} spans agree")
 
 

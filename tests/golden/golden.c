@@ -14,6 +14,7 @@
 
 #include "core/pipeline.h"
 #include "harness/evscript.h"
+#include "harness/mergescript.h"
 #include "sink/event_rows.h"
 #include "sink/sink.h"
 #include "sink/summary.h"
@@ -55,6 +56,7 @@ static char *read_file(const char *path, size_t *len)
 		n = fread(data + *len, 1, 65536, f);
 		*len += n;
 	} while (n);
+	data[*len] = '\0';
 	return data;
 }
 
@@ -63,14 +65,27 @@ static int push(void *ctx, const void *rec, size_t sz)
 	return pipeline_push(ctx, rec, sz);
 }
 
+static int run_merged(const struct test *t, const struct consumer *next)
+{
+	char why[MERGE_WHY];
+	int err = mergescript_run(t->text, next, why);
+
+	if (err)
+		printf("# %s: %s\n", t->script, why);
+	return err;
+}
+
 /* The whole trace into one consumer. */
 static int run(const struct test *t, const struct consumer *next)
 {
 	const struct pipeline_config cfg = {0};
 	struct pipeline *p;
 	char msg[256] = "";
-	int err = pipeline_new(&cfg, next, &p);
+	int err;
 
+	if (mergescript_is(t->text))
+		return run_merged(t, next);
+	err = pipeline_new(&cfg, next, &p);
 	if (err)
 		return err;
 	err = evscript_run(t->text, t->len, push, p, msg, sizeof(msg));

@@ -6,7 +6,8 @@
 
 #define HEADER                                                                                     \
 	"kind\tname\tstart_ns\tend_ns\tduration_ns\tpid\tprocess\tstart_tid\tend_tid\tdepth\t"     \
-	"parent\tstatus\tcategory\tcategory_name\tpayload\tret\tcount\n"
+	"parent\tstatus\tcategory\tcategory_name\tpayload\tret\tcount\t"                           \
+	"rank\thost\thost_pid\n"
 
 static struct span nested(const char *name, uint64_t id, uint64_t parent, uint64_t start,
 			  uint32_t depth)
@@ -22,7 +23,12 @@ static struct span nested(const char *name, uint64_t id, uint64_t parent, uint64
 
 static void give(struct run *r)
 {
-	const struct process p = {.pid = 10, .name = "prog\tram", .cmdline = "", .exe = ""};
+	const struct process p = {.pid = 10,
+				  .name = "prog\tram",
+				  .cmdline = "",
+				  .exe = "",
+				  .host = "n\to",
+				  .rank = 3};
 	const struct label l = {.pid = 10, .id = 7, .text = "i\"o", .len = 3};
 	struct span sp = nested("outer", 1, 0, 1000, 0), inner = nested("in\tner", 2, 1, 1001, 1);
 
@@ -72,19 +78,23 @@ static void tsv_has_every_field(void **state)
 	give_tallies(&r);
 	give(&r);
 	assert_ok(run_end(&r));
-	expect_file(path, HEADER
-		    "push/pop\touter\t1000\t1100\t100\t10\tprog\\tram\t20\t20\t0\t\tcomplete\t7\t"
-		    "i\"o\t12345\t-1\t\n"
-		    "push/pop\tin\\tner\t1001\t1101\t\t10\tprog\\tram\t20\t20\t1\t0\tunfinished\t"
-		    "0\t\t\t\t\n"
-		    "marker_ex\t\t1002\t1002\t0\t10\tprog\\tram\t20\t20\t2\t1\tcomplete\t\t\t\t\t\n"
-		    "start/end\topen\t1003\t\t\t10\tprog\\tram\t20\t20\t0\t\topen\t0\t\t\t\t\n"
-		    "loss\taclprofMark\t1\t9\t\t\t\t\t\t\t\t\t\t\t\t\t5\n"
-		    "call\taclprofRangePushEx\t\t\t\t\t\t\t\t\t\t\t\t\t\t\t3\n"
-		    "orphan\taclprofPop\t\t\t\t\t\t\t\t\t\t\t\t\t\t\t2\n"
-		    "failed\taclprofPush\t\t\t\t\t\t\t\t\t\t\t\t\t\t100000\t1\n"
-		    "null_stamp\taclprofCreateStamp\t\t\t\t10\t\t\t\t\t\t\t\t\t\t\t4\n"
-		    "bad\t\t\t\t\t\t\t\t\t\t\t\t\t\t\t\t1\n");
+	expect_file(
+		path, HEADER
+		"push/pop\touter\t1000\t1100\t100\t10\tprog\\tram\t20\t20\t0\t\tcomplete\t7\t"
+		"i\"o\t12345\t-1\t\t3\tn\\to\t10\n"
+		"push/pop\tin\\tner\t1001\t1101\t\t10\tprog\\tram\t20\t20\t1\t0\tunfinished\t"
+		"0\t\t\t\t\t3\tn\\to\t10\n"
+		"marker_"
+		"ex\t\t1002\t1002\t0\t10\tprog\\tram\t20\t20\t2\t1\tcomplete\t\t\t\t\t\t3\tn\\to\t1"
+		"0\n"
+		"start/"
+		"end\topen\t1003\t\t\t10\tprog\\tram\t20\t20\t0\t\topen\t0\t\t\t\t\t3\tn\\to\t10\n"
+		"loss\taclprofMark\t1\t9\t\t\t\t\t\t\t\t\t\t\t\t\t5\t\t\t\n"
+		"call\taclprofRangePushEx\t\t\t\t\t\t\t\t\t\t\t\t\t\t\t3\t\t\t\n"
+		"orphan\taclprofPop\t\t\t\t\t\t\t\t\t\t\t\t\t\t\t2\t\t\t\n"
+		"failed\taclprofPush\t\t\t\t\t\t\t\t\t\t\t\t\t\t100000\t1\t\t\t\n"
+		"null_stamp\taclprofCreateStamp\t\t\t\t10\t\t\t\t\t\t\t\t\t\t\t4\t3\tn\\to\t10\n"
+		"bad\t\t\t\t\t\t\t\t\t\t\t\t\t\t\t\t1\t\t\t\n");
 }
 
 static void ndjson_has_every_field(void **state)
@@ -100,26 +110,30 @@ static void ndjson_has_every_field(void **state)
 		"{\"kind\":\"push/pop\",\"name\":\"outer\",\"start_ns\":1000,\"end_ns\":1100,"
 		"\"duration_ns\":100,\"pid\":10,\"process\":\"prog\\tram\",\"start_tid\":20,"
 		"\"end_tid\":20,\"depth\":0,\"parent\":null,\"status\":\"complete\","
-		"\"category\":7,\"category_name\":\"i\\\"o\",\"payload\":12345,\"ret\":-1}\n"
+		"\"category\":7,\"category_name\":\"i\\\"o\",\"payload\":12345,\"ret\":-1,\"rank\":"
+		"3,\"host\":\"n\\to\",\"host_pid\":10}\n"
 		"{\"kind\":\"push/pop\",\"name\":\"in\\tner\",\"start_ns\":1001,\"end_ns\":1101,"
 		"\"duration_ns\":null,\"pid\":10,\"process\":\"prog\\tram\",\"start_tid\":20,"
 		"\"end_tid\":20,\"depth\":1,\"parent\":0,\"status\":\"unfinished\","
-		"\"category\":0,\"category_name\":null,\"payload\":null,\"ret\":null}\n"
+		"\"category\":0,\"category_name\":null,\"payload\":null,\"ret\":null,\"rank\":3,"
+		"\"host\":\"n\\to\",\"host_pid\":10}\n"
 		"{\"kind\":\"marker_ex\",\"name\":\"\",\"start_ns\":1002,\"end_ns\":1002,"
 		"\"duration_ns\":0,\"pid\":10,\"process\":\"prog\\tram\",\"start_tid\":20,"
 		"\"end_tid\":20,\"depth\":2,\"parent\":1,\"status\":\"complete\","
-		"\"category\":null,\"category_name\":null,\"payload\":null,\"ret\":null}\n"
+		"\"category\":null,\"category_name\":null,\"payload\":null,\"ret\":null,\"rank\":3,"
+		"\"host\":\"n\\to\",\"host_pid\":10}\n"
 		"{\"kind\":\"start/end\",\"name\":\"open\",\"start_ns\":1003,\"end_ns\":null,"
 		"\"duration_ns\":null,\"pid\":10,\"process\":\"prog\\tram\",\"start_tid\":20,"
 		"\"end_tid\":20,\"depth\":0,\"parent\":null,\"status\":\"open\",\"category\":0,"
-		"\"category_name\":null,\"payload\":null,\"ret\":null}\n"
+		"\"category_name\":null,\"payload\":null,\"ret\":null,\"rank\":3,\"host\":"
+		"\"n\\to\",\"host_pid\":10}\n"
 		"{\"kind\":\"loss\",\"function\":\"aclprofMark\",\"count\":5,\"from_ns\":1,"
 		"\"to_ns\":9}\n"
 		"{\"kind\":\"call\",\"function\":\"aclprofRangePushEx\",\"count\":3}\n"
 		"{\"kind\":\"orphan\",\"function\":\"aclprofPop\",\"count\":2}\n"
 		"{\"kind\":\"failed\",\"function\":\"aclprofPush\",\"ret\":100000,\"count\":1}\n"
 		"{\"kind\":\"null_stamp\",\"function\":\"aclprofCreateStamp\",\"pid\":10,"
-		"\"count\":4}\n"
+		"\"count\":4,\"rank\":3,\"host\":\"n\\to\",\"host_pid\":10}\n"
 		"{\"kind\":\"bad\",\"count\":1}\n");
 }
 

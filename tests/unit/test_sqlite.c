@@ -149,7 +149,7 @@ static void unknown_does_not_replace_known(void **state)
 	assert_ok(r.to.category(r.to.ctx, &category));
 	assert_ok(run_end(&r));
 	expect_query(path, "SELECT * FROM ACLTAP_PROCESSES",
-		     "10|3|5|2|pyth\xef\xbf\xbd|bash -c x|/usr/bin/python3\n");
+		     "10|3|5|2|pyth\xef\xbf\xbd|bash -c x|/usr/bin/python3|1|node-a|10|-\n");
 	expect_query(path, "SELECT * FROM ACLTAP_THREADS", "10|11|loader\n");
 	expect_query(path, "SELECT * FROM ACLTAP_CATEGORIES", "10|7|io\n");
 }
@@ -170,7 +170,7 @@ static void losses_are_rows(void **state)
 	expect_query(path, "SELECT kind, pid, count, fromNs, toNs FROM ACLTAP_LOSSES",
 		     "loss|10|3|5|9\n");
 	expect_query(path, "SELECT pid, count FROM ACLTAP_ORPHANS", "-|2\n");
-	expect_query(path, "SELECT * FROM ACLTAP_COUNTS WHERE kind = 'bad'", "bad|-|-|-|1|-|-\n");
+	expect_query(path, "SELECT * FROM ACLTAP_COUNTS WHERE kind = 'bad'", "bad|-|-|-|1|-|-|-\n");
 }
 
 /* Two texts that are the same once repaired are one, as they would be to every reader. */

@@ -83,12 +83,13 @@ static int refuse_own_input(const struct merge_config *cfg, const struct outputs
 	return 0;
 }
 
-static void tell_inputs(const struct merge_config *cfg, const struct merge *m)
+/* What else there is to say about them is in the summary. */
+static void tell_inputs(const struct merge_config *cfg, const struct merge *m, bool quiet)
 {
 	struct merge_alignment a = merge_alignment(m);
 	char buf[UNIT_MAX], count[UNIT_MAX];
 
-	for (size_t i = 0; i < cfg->n; i++)
+	for (size_t i = 0; i < cfg->n && quiet; i++)
 		finish_tell_truncated(cfg->inputs[i].path, cfg->inputs[i].ended);
 	if (a.ends)
 		log_info("%zu clocks aligned on %s ends of '%s', which then differ by %s at most",
@@ -96,18 +97,19 @@ static void tell_inputs(const struct merge_config *cfg, const struct merge *m)
 			 unit_fmt_duration(buf, a.worst_ns));
 }
 
-static int write_capture(const struct merge_config *cfg, const struct outputs *o, bool overwrite)
+static int write_capture(const struct merge_config *cfg, const struct outputs *o,
+			 const struct merge_opts *opts)
 {
 	char why[MERGE_WHY];
 	struct merge *m = NULL;
 	int err = merge_plan(cfg, &m, why);
 
-	err = err ?: merge_write(m, o->capture, overwrite, why);
+	err = err ?: merge_write(m, o->capture, opts->overwrite, why);
 	log_status(" ");
 	if (err)
 		log_fail(err, "%s", why);
 	else
-		tell_inputs(cfg, m);
+		tell_inputs(cfg, m, opts->quiet);
 	if (err == -ENOSPC)
 		log_hint("the captures are as they were: free space and merge again");
 	merge_free(m);
@@ -126,7 +128,7 @@ static int merge(const struct merge_opts *o, const struct merge_config *cfg)
 	int err = outputs_plan(&o->out, true, o->overwrite, &outputs);
 
 	err = err ?: refuse_own_input(cfg, &outputs);
-	err = err ?: write_capture(cfg, &outputs, o->overwrite);
+	err = err ?: write_capture(cfg, &outputs, o);
 	if (err)
 		outputs_remove_empty(&outputs);
 	if (!err) {

@@ -15,13 +15,21 @@ struct text {
 	size_t len;
 };
 
+struct proc {
+	uint64_t key;
+	char *name, *host; /* NULL = unknown */
+	uint32_t host_pid;
+	int32_t rank;
+};
+
 void event_rows_init(struct event_rows *e, struct out *o, bool json)
 {
 	*e = (struct event_rows){.out = o,
 				 .json = json,
 				 .first = true,
-				 .procs = IDS_OF(struct text),
-				 .categories = IDS_OF(struct text)};
+				 .procs = IDS_OF(struct proc),
+				 .categories = IDS_OF(struct text),
+				 .sources = IDS_OF(struct text)};
 }
 
 static void free_texts(struct ids *m)
@@ -33,8 +41,15 @@ static void free_texts(struct ids *m)
 
 void event_rows_free(struct event_rows *e)
 {
-	free_texts(&e->procs);
+	for (size_t i = 0; i < e->procs.count; i++) {
+		struct proc *p = ids_at(&e->procs, i);
+
+		free(p->name);
+		free(p->host);
+	}
+	ids_free(&e->procs);
 	free_texts(&e->categories);
+	free_texts(&e->sources);
 }
 
 static int keep_text(struct ids *m, uint64_t key, const char *s, size_t len)
@@ -53,9 +68,34 @@ static int keep_text(struct ids *m, uint64_t key, const char *s, size_t len)
 	return 0;
 }
 
+/* Unknown does not replace known. */
+static int replace_text(char **old, const char *text)
+{
+	char *copy = text && *text ? strdup(text) : NULL;
+
+	if (!copy)
+		return text && *text ? -ENOMEM : 0;
+	free(*old);
+	*old = copy;
+	return 0;
+}
+
 int event_rows_process(struct event_rows *e, const struct process *p)
 {
-	return *p->name ? keep_text(&e->procs, p->pid, p->name, strlen(p->name)) : 0;
+	struct proc *proc = ids_get(&e->procs, p->pid);
+	int err;
+
+	if (!proc)
+		return -ENOMEM;
+	proc->rank = p->rank;
+	proc->host_pid = p->host_pid ? p->host_pid : p->pid;
+	err = replace_text(&proc->name, p->name);
+	return err ? err : replace_text(&proc->host, p->host);
+}
+
+int event_rows_source(struct event_rows *e, const struct trace_source *src)
+{
+	return keep_text(&e->sources, src->number, src->host, strlen(src->host));
 }
 
 int event_rows_category(struct event_rows *e, const struct label *l)
@@ -68,7 +108,8 @@ void event_rows_head(struct event_rows *e)
 	if (!e->json)
 		out_str(e->out, "kind\tname\tstart_ns\tend_ns\tduration_ns\tpid\tprocess\t"
 				"start_tid\tend_tid\tdepth\tparent\tstatus\tcategory\t"
-				"category_name\tpayload\tret\tcount\n");
+				"category_name\tpayload\tret\tcount\t"
+				"rank\thost\thost_pid\n");
 }
 
 /* Begins a field: all that tells the two formats apart is here and in the functions below. */
@@ -145,6 +186,28 @@ static void field_found(struct event_rows *e, const char *key, const struct text
 		field_null(e, key);
 }
 
+static void field_known(struct event_rows *e, const char *key, const char *s)
+{
+	if (s)
+		field_text(e, key, s, strlen(s));
+	else
+		field_null(e, key);
+}
+
+/* Whose it is beside the PID: the last fields. proc may be NULL. */
+static void field_owner(struct event_rows *e, const struct proc *proc, const char *host)
+{
+	if (proc && proc->rank >= 0)
+		field_i64(e, "rank", proc->rank);
+	else
+		field_null(e, "rank");
+	field_known(e, "host", proc ? proc->host : host);
+	if (proc)
+		field_u64(e, "host_pid", proc->host_pid);
+	else
+		field_null(e, "host_pid");
+}
+
 /* A range that its thread or process ended has a bound, but no duration. */
 static bool has_duration(const struct span *sp)
 {
@@ -188,12 +251,14 @@ static void field_stamp(struct event_rows *e, const struct span *sp)
 
 void event_rows_span(struct event_rows *e, const struct span *sp, uint64_t parent)
 {
+	const struct proc *proc = ids_find(&e->procs, sp->pid);
+
 	field_word(e, "kind", span_kind_name(sp->kind));
 	field(e, "name");
 	out_span_name(e->out, sp, e->json ? out_json : out_tsv);
 	field_times(e, sp);
 	field_u64(e, "pid", sp->pid);
-	field_found(e, "process", ids_find(&e->procs, sp->pid));
+	field_known(e, "process", proc ? proc->name : NULL);
 	field_u64(e, "start_tid", sp->start_tid);
 	field_u64(e, "end_tid", sp->end_tid);
 	field_u64(e, "depth", sp->depth);
@@ -205,6 +270,7 @@ void event_rows_span(struct event_rows *e, const struct span *sp, uint64_t paren
 	field_stamp(e, sp);
 	if (!e->json)
 		field_null(e, "count");
+	field_owner(e, proc, NULL);
 	end_row(e);
 }
 
@@ -218,6 +284,19 @@ bool event_rows_shows(const struct tally *t)
 static bool has_function(enum tally_kind kind)
 {
 	return kind != TALLY_LATE && kind != TALLY_BAD;
+}
+
+/* In .tsv all columns; in .ndjson what there is. */
+static void write_owner(struct event_rows *e, const struct tally *t)
+{
+	const struct proc *proc = t->pid ? ids_find(&e->procs, t->pid) : NULL;
+	const struct text *source = t->source ? ids_find(&e->sources, t->source) : NULL;
+	char host[256] = "";
+
+	if (source)
+		memcpy(host, source->s, source->len < 255 ? source->len : 255);
+	if (!e->json || proc || source)
+		field_owner(e, proc, source ? host : NULL);
 }
 
 static void write_tally_json(struct event_rows *e, const struct tally *t)
@@ -234,6 +313,7 @@ static void write_tally_json(struct event_rows *e, const struct tally *t)
 		field_u64(e, "from_ns", t->from_ns);
 		field_u64(e, "to_ns", t->to_ns);
 	}
+	write_owner(e, t);
 	end_row(e);
 }
 
@@ -264,6 +344,7 @@ static void write_tally_tsv(struct event_rows *e, const struct tally *t)
 	else
 		write_nulls(e, 1);
 	field_u64(e, "count", t->count);
+	write_owner(e, t);
 	end_row(e);
 }
 

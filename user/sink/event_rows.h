@@ -18,7 +18,7 @@ struct event_rows {
 	struct out *out; /* the owner's; set by event_rows_init(), may be cleared */
 	bool json;	 /* .ndjson, else .tsv */
 	bool first;	 /* no field of this row is written yet */
-	struct ids procs, categories;
+	struct ids procs, categories, sources;
 };
 
 void event_rows_init(struct event_rows *e, struct out *o, bool json);
@@ -27,6 +27,8 @@ void event_rows_free(struct event_rows *e);
 /* Names to show in rows that follow. Return 0 or -ENOMEM. */
 int event_rows_process(struct event_rows *e, const struct process *p);
 int event_rows_category(struct event_rows *e, const struct label *l);
+/* Of a merged trace: the host of counts that are of no process. */
+int event_rows_source(struct event_rows *e, const struct trace_source *src);
 
 void event_rows_head(struct event_rows *e); /* the header line of .tsv */
 /* parent: the row of the enclosing range, or EVENT_ROWS_NO_PARENT. */

@@ -91,6 +91,13 @@ static int events_category(struct sink *s, const struct label *l)
 	return event_rows_category(&e->rows, l);
 }
 
+static int events_source(struct sink *s, const struct trace_source *src)
+{
+	struct events *e = (struct events *)s;
+
+	return event_rows_source(&e->rows, src);
+}
+
 /* The row of the enclosing range, which comes before; EVENT_ROWS_NO_PARENT when there is none. */
 static uint64_t parent_row(const struct thread *t, uint64_t id)
 {
@@ -142,7 +149,8 @@ static int events_span(struct sink *s, const struct span *sp)
 
 static bool same_but_window(const struct tally *a, const struct tally *b)
 {
-	return a->kind == b->kind && a->func == b->func && a->pid == b->pid && a->ret == b->ret;
+	return a->kind == b->kind && a->func == b->func && a->pid == b->pid && a->ret == b->ret &&
+	       a->source == b->source;
 }
 
 /* Room is used up: adds to a count of the same kind, whose window grows. */
@@ -211,7 +219,7 @@ static void events_free(struct sink *s)
 #define EVENTS_OPS                                                                                 \
 	.order = SINK_BY_START, .begin = events_begin, .process = events_process,                  \
 	.category = events_category, .span = events_span, .tally = events_tally,                   \
-	.end = events_end, .free = events_free
+	.source = events_source, .end = events_end, .free = events_free
 
 const struct sink_ops sink_tsv = {
 	.name = "tsv",

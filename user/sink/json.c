@@ -99,7 +99,12 @@ static int json_process(struct sink *s, const struct process *proc)
 {
 	struct json *j = (struct json *)s;
 	struct proc *p = get_proc(j, proc->pid);
-	char *name = strdup(proc->name);
+	char shown[SINK_PROCESS_NAME_MAX], *name;
+
+	/* The vendor's is the program alone; but of several hosts that tells nothing apart. */
+	if (proc->source)
+		sink_process_name(proc, shown);
+	name = strdup(proc->source ? shown : proc->name);
 
 	if (!p || !name) {
 		free(name);

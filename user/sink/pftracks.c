@@ -312,11 +312,13 @@ static int replace_text(char **old, const char *text)
 int pftracks_process(struct pftracks *t, const struct process *proc)
 {
 	struct proc *p = ids_get(&t->procs, proc->pid);
+	char name[SINK_PROCESS_NAME_MAX];
 	int err;
 
 	if (!p)
 		return -ENOMEM;
-	err = replace_text(&p->name, proc->name);
+	sink_process_name(proc, name);
+	err = replace_text(&p->name, name);
 	return err ? err : replace_text(&p->cmdline, proc->cmdline);
 }
 

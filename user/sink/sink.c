@@ -3,6 +3,7 @@
 #include "sink/sink.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -53,6 +54,27 @@ const char *sink_not_built(const char *path)
 		return "libprotobuf-c-dev and protobuf-c-compiler";
 #endif
 	return NULL;
+}
+
+void sink_process_name(const struct process *p, char buf[SINK_PROCESS_NAME_MAX])
+{
+	char rank[24] = "", pid[24] = "";
+	const char *host = p->source && p->host ? p->host : "";
+	const char *first, *second;
+
+	if (p->rank >= 0)
+		snprintf(rank, sizeof(rank), "rank %d", p->rank);
+	else if (p->source && p->local_rank >= 0)
+		snprintf(rank, sizeof(rank), "local rank %d", p->local_rank);
+	if (p->source && p->host_pid != p->pid)
+		snprintf(pid, sizeof(pid), "PID %u", p->host_pid);
+	first = *rank && (*host || *pid) ? ", " : "";
+	second = *host && *pid ? ", " : "";
+	if (*rank || *host || *pid)
+		snprintf(buf, SINK_PROCESS_NAME_MAX, "%.200s%s(%s%s%.200s%s%s)", p->name,
+			 *p->name ? " " : "", rank, first, host, second, pid);
+	else
+		snprintf(buf, SINK_PROCESS_NAME_MAX, "%.511s", p->name);
 }
 
 struct fanout {

@@ -42,7 +42,7 @@ struct sink_ops {
 	int (*span)(struct sink *s, const struct span *sp);
 	int (*tally)(struct sink *s, const struct tally *t);
 	int (*source)(struct sink *s, const struct trace_source *src); /* merged: near the end */
-	int (*end)(struct sink *s, const struct trace_meta *meta); /* completes the file */
+	int (*end)(struct sink *s, const struct trace_meta *meta);     /* completes the file */
 	void (*free)(struct sink *s); /* without end() before: removes what was written */
 };
 
@@ -68,6 +68,13 @@ static inline const char *sink_span_domain(const struct span *sp)
 {
 	return sp->domain || sp->kind != SPAN_MARKER_EX ? sp->domain : "default";
 }
+
+#define SINK_PROCESS_NAME_MAX 512
+/*
+ * How a process is called where its name is all there is: its program with, in brackets, its rank
+ * and, in a merged trace, its host and the PID it has there when that was replaced.
+ */
+void sink_process_name(const struct process *p, char buf[SINK_PROCESS_NAME_MAX]);
 
 extern const struct sink_ops *const sink_table[]; /* ends with NULL */
 

@@ -13,6 +13,7 @@
 #include "sink/dbfile.h"
 #include "sink/dbrow.h"
 #include "sink/escape.h"
+#include "sink/ids.h"
 #include "sink/intern.h"
 #include "sink/out.h"
 #include "sink/repair.h"
@@ -34,6 +35,8 @@ enum statement {
 	INSERT_PROCESS,
 	INSERT_THREAD,
 	INSERT_CATEGORY,
+	INSERT_SOURCE,
+	INSERT_HOST,
 	INSERT_FACT,
 	STATEMENTS,
 };
@@ -44,14 +47,19 @@ static const char *const statements[STATEMENTS] = {
 	[INSERT_SPAN] = "INSERT INTO ACLTAP_SPANS VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
 	[INSERT_STRING] = "INSERT INTO STRING_IDS VALUES(?,?)",
 	[FIND_STRING] = "SELECT id FROM STRING_IDS WHERE value = ?",
-	[INSERT_COUNT] = "INSERT INTO ACLTAP_COUNTS VALUES(?,?,?,?,?,?,?)",
+	[INSERT_COUNT] = "INSERT INTO ACLTAP_COUNTS VALUES(?,?,?,?,?,?,?,?)",
 	[INSERT_PROCESS] =
-		"INSERT INTO ACLTAP_PROCESSES VALUES(?,?,?,?,?,?,?) ON CONFLICT(pid) DO UPDATE SET "
+		"INSERT INTO ACLTAP_PROCESSES VALUES(?,?,?,?,?,?,?,?,?,?,?) "
+		"ON CONFLICT(pid) DO UPDATE SET source = excluded.source, "
+		"localRank = coalesce(excluded.localRank, localRank), "
+		"host = coalesce(excluded.host, host), hostPid = excluded.hostPid, "
 		"nspid = coalesce(excluded.nspid, nspid), ppid = coalesce(excluded.ppid, ppid), "
 		"rank = coalesce(excluded.rank, rank), name = coalesce(excluded.name, name), "
 		"cmdline = coalesce(excluded.cmdline, cmdline), exe = coalesce(excluded.exe, exe)",
 	[INSERT_THREAD] = "INSERT OR REPLACE INTO ACLTAP_THREADS VALUES(?,?,?)",
 	[INSERT_CATEGORY] = "INSERT OR REPLACE INTO ACLTAP_CATEGORIES VALUES(?,?,?)",
+	[INSERT_SOURCE] = "INSERT INTO ACLTAP_SOURCES VALUES(?,?,?,?,?,?,?,?,?,?,?,?)",
+	[INSERT_HOST] = "INSERT INTO HOST_INFO VALUES(?,?)",
 	[INSERT_FACT] = "INSERT OR REPLACE INTO ACLTAP_CAPTURE VALUES(?,?)",
 };
 
@@ -65,6 +73,11 @@ struct db {
 	bool indexed;	      /* names beyond memory: STRING_IDS has an index */
 	uint64_t next_string; /* id */
 	uint64_t connections; /* given to marker_ex */
+	struct ids hosts;     /* of a merged trace */
+};
+
+struct host {
+	uint64_t key;
 };
 
 static struct dbrow row_of(struct db *d, enum statement which)
@@ -171,6 +184,7 @@ static void db_free(struct sink *s)
 	if (d->file)
 		dbfile_close(d->file);
 	intern_free(d->names);
+	ids_free(&d->hosts);
 	repair_free(&d->repair);
 	out_discard(d->out);
 	free(d);
@@ -197,6 +211,7 @@ static int db_open(const char *path, const struct sink_opts *opts, struct sink *
 	if (!d)
 		return -ENOMEM;
 	d->next_string = 4;
+	d->hosts = IDS_OF(struct host);
 	err = out_file(path, opts->overwrite, &d->out);
 	if (!err && out_regular_fd(d->out) < 0)
 		err = out_regular_fd(d->out);
@@ -254,7 +269,7 @@ static int db_process(struct sink *s, const struct process *p)
 {
 	struct db *d = (struct db *)s;
 	struct dbrow row = row_of(d, INSERT_PROCESS);
-	_free_ char *name = NULL, *cmdline = NULL, *exe = NULL;
+	_free_ char *name = NULL, *cmdline = NULL, *exe = NULL, *host = NULL;
 	int err;
 
 	dbrow_int(&row, p->pid);
@@ -266,6 +281,11 @@ static int db_process(struct sink *s, const struct process *p)
 		err = bind_own_text(&row, p->cmdline, &cmdline);
 	if (!err)
 		err = bind_own_text(&row, p->exe, &exe);
+	dbrow_int_if(&row, p->local_rank >= 0, p->local_rank);
+	if (!err)
+		err = bind_own_text(&row, p->host ?: "", &host);
+	dbrow_int(&row, p->host_pid ? p->host_pid : p->pid);
+	dbrow_int_if(&row, p->source, p->source);
 	return err ? err : insert(d, &row);
 }
 
@@ -306,6 +326,7 @@ static int db_tally(struct sink *s, const struct tally *t)
 	dbrow_int(&row, (int64_t)t->count);
 	dbrow_int_if(&row, t->to_ns, (int64_t)t->from_ns);
 	dbrow_int_if(&row, t->to_ns, (int64_t)t->to_ns);
+	dbrow_int_if(&row, t->source, t->source);
 	return insert(d, &row);
 }
 
@@ -407,6 +428,60 @@ static int db_span(struct sink *s, const struct span *sp)
 	return 0;
 }
 
+/* ---- Sources of a merged trace ------------------------------------------------------------- */
+
+static uint64_t hash_of(const char *s)
+{
+	uint64_t h = 0xcbf29ce484222325u;
+
+	for (; *s; s++)
+		h = (h ^ (unsigned char)*s) * 0x100000001b3u;
+	return h;
+}
+
+/* The row of HOST_INFO, one for each running kernel; hosts of old captures by their name. */
+static int host_uid(struct db *d, const struct trace_source *src, char uid[24])
+{
+	const char *key = *src->boot_id ? src->boot_id : src->host;
+	size_t before = d->hosts.count;
+	const struct host *h = ids_get(&d->hosts, hash_of(key));
+	struct dbrow row = row_of(d, INSERT_HOST);
+	_free_ char *host = NULL;
+	int err;
+
+	if (!h)
+		return -ENOMEM;
+	snprintf(uid, 24, "%zu", (size_t)((const char *)h - d->hosts.entries) / sizeof(*h));
+	if (d->hosts.count == before)
+		return 0;
+	dbrow_text(&row, uid, strlen(uid));
+	err = bind_own_text(&row, src->host, &host);
+	return err ? err : insert(d, &row);
+}
+
+static int db_source(struct sink *s, const struct trace_source *src)
+{
+	struct db *d = (struct db *)s;
+	struct dbrow row = row_of(d, INSERT_SOURCE);
+	_free_ char *name = NULL, *host = NULL, *boot = NULL, *version = NULL, *ended = NULL;
+	char uid[24];
+	int err = host_uid(d, src, uid);
+
+	dbrow_int(&row, src->number);
+	err = err ?: bind_own_text(&row, src->name, &name);
+	dbrow_text(&row, uid, strlen(uid));
+	err = err ?: bind_own_text(&row, src->host, &host);
+	err = err ?: bind_own_text(&row, src->boot_id, &boot);
+	err = err ?: bind_own_text(&row, src->version, &version);
+	dbrow_int(&row, src->shift_ns);
+	dbrow_int(&row, (int64_t)src->first.mono_ns);
+	dbrow_int(&row, (int64_t)src->first.real_ns);
+	dbrow_int(&row, (int64_t)src->last.mono_ns);
+	dbrow_int(&row, (int64_t)src->last.real_ns);
+	err = err ?: bind_own_text(&row, src->ended, &ended);
+	return err ? err : insert(d, &row);
+}
+
 /* ---- The end ------------------------------------------------------------------------------- */
 
 static int insert_fact(struct db *d, const char *name, int64_t v)
@@ -446,6 +521,8 @@ static int insert_facts(struct db *d, const struct trace_meta *meta)
 
 	if (!err)
 		err = insert_text_fact(d, "version", meta->version);
+	if (!err && meta->sources)
+		err = insert_text_fact(d, "aligned", meta->aligned);
 	for (size_t i = 0; i < sizeof(facts) / sizeof(facts[0]) && !err; i++)
 		err = insert_fact(d, facts[i].name, (int64_t)facts[i].v);
 	return err;
@@ -471,10 +548,11 @@ static int db_end(struct sink *s, const struct trace_meta *meta)
 	struct db *d = (struct db *)s;
 	int err = insert_facts(d, meta);
 
-	if (!err)
+	if (!err && !d->hosts.count)
 		err = execute(d, "INSERT INTO HOST_INFO SELECT '0', coalesce(value, '') "
-				 "FROM ACLTAP_CAPTURE WHERE name = 'host';"
-				 "INSERT INTO SESSION_TIME_INFO SELECT a.value, b.value "
+				 "FROM ACLTAP_CAPTURE WHERE name = 'host'");
+	if (!err)
+		err = execute(d, "INSERT INTO SESSION_TIME_INFO SELECT a.value, b.value "
 				 "FROM ACLTAP_CAPTURE a, ACLTAP_CAPTURE b "
 				 "WHERE a.name = 'firstRealNs' AND b.name = 'lastRealNs'");
 	if (!err)
@@ -494,6 +572,7 @@ const struct sink_ops sink_db = {
 	.category = db_category,
 	.span = db_span,
 	.tally = db_tally,
+	.source = db_source,
 	.end = db_end,
 	.free = db_free,
 };

@@ -14,9 +14,16 @@
  *   ACLTAP_COUNTS      what is no event: kind is call, orphan, failed, unreadable, loss, ...;
  *                      pid NULL = all; ret of failed calls; fromNs and toNs of losses
  *   ACLTAP_LOSSES, ACLTAP_ORPHANS   views of it
- *   ACLTAP_PROCESSES   pid as acltap sees it, nspid as the process itself does; NULL = unknown
+ *   ACLTAP_PROCESSES   pid as acltap sees it, nspid as the process itself does; NULL = unknown.
+ *                      rank, localRank (among those of its host). In a merged trace source is a
+ *                      number in ACLTAP_SOURCES, and pid, the key of all tables, may stand in for
+ *                      the hostPid that another host has as well
  *   ACLTAP_THREADS, ACLTAP_CATEGORIES   names, where there are any
- *   ACLTAP_CAPTURE     facts: host, version, complete, the first and last clock triple
+ *   ACLTAP_SOURCES     the captures of a merged trace: their clocks as they read them, and what was
+ *                      added to monotonic times; ended is NULL, truncated or damaged; hostUid as
+ *                      in HOST_INFO
+ *   ACLTAP_CAPTURE     facts: host, version, complete, the first and last clock triple; of a
+ *                      merged trace aligned: by "clock", or the name whose ends were made to agree
  *
  *   SELECT name, count(*), sum(durationNs) FROM ACLTAP_EVENTS WHERE status = 'complete' GROUP BY 1
  *   SELECT m.*, s.depth FROM MSTX_EVENTS m JOIN ACLTAP_SPANS s ON s.eventRow = m.rowid
@@ -51,9 +58,13 @@
 	"unreadable INTEGER, cut INTEGER);"                                                        \
 	"CREATE TABLE ACLTAP_STATUS (id INTEGER PRIMARY KEY, name TEXT);"                          \
 	"CREATE TABLE ACLTAP_COUNTS (kind TEXT, function TEXT, pid INTEGER, ret INTEGER, "         \
-	"count INTEGER, fromNs INTEGER, toNs INTEGER);"                                            \
+	"count INTEGER, fromNs INTEGER, toNs INTEGER, source INTEGER);"                            \
 	"CREATE TABLE ACLTAP_PROCESSES (pid INTEGER PRIMARY KEY, nspid INTEGER, ppid INTEGER, "    \
-	"rank INTEGER, name TEXT, cmdline TEXT, exe TEXT);"                                        \
+	"rank INTEGER, name TEXT, cmdline TEXT, exe TEXT, localRank INTEGER, host TEXT, "          \
+	"hostPid INTEGER, source INTEGER);"                                                        \
+	"CREATE TABLE ACLTAP_SOURCES (number INTEGER PRIMARY KEY, name TEXT, hostUid TEXT, "       \
+	"host TEXT, bootId TEXT, version TEXT, shiftNs INTEGER, firstMonotonicNs INTEGER, "        \
+	"firstRealNs INTEGER, lastMonotonicNs INTEGER, lastRealNs INTEGER, ended TEXT);"           \
 	"CREATE TABLE ACLTAP_THREADS (pid INTEGER, tid INTEGER, name TEXT, "                       \
 	"PRIMARY KEY (pid, tid));"                                                                 \
 	"CREATE TABLE ACLTAP_CATEGORIES (pid INTEGER, category INTEGER, name TEXT, "               \
@@ -67,7 +78,7 @@
 	"s.endNs, CASE WHEN s.eventType IN (0, 3) OR st.name IN ('complete', 'superseded') "       \
 	"THEN s.endNs - s.startNs END AS durationNs, s.pid, p.name AS process, s.startTid, "       \
 	"t.name AS thread, s.endTid, s.depth, s.parent, st.name AS status, d.value AS domain, "    \
-	"s.category, c.name AS categoryName, s.payload, s.ret "                                    \
+	"s.category, c.name AS categoryName, s.payload, s.ret, p.rank, p.host, p.hostPid "         \
 	"FROM ACLTAP_SPANS s JOIN ENUM_MSTX_EVENT_TYPE k ON k.id = s.eventType "                   \
 	"JOIN ACLTAP_STATUS st ON st.id = s.status JOIN STRING_IDS n ON n.id = s.message "         \
 	"LEFT JOIN STRING_IDS d ON d.id = s.domainId "                                             \

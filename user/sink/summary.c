@@ -13,6 +13,7 @@
 #include "sink/sink.h"
 #include "util/cleanup.h"
 #include "util/log.h"
+#include "util/str.h"
 #include "util/unit.h"
 
 #define TOP 5
@@ -41,7 +42,9 @@ struct summary {
 	struct summary_totals totals;
 	struct ids names, by_func, null_stamps, procs;
 	struct name others;
-	struct trace_meta meta; /* clocks only: the texts are not ours */
+	struct trace_meta meta;		    /* clocks only: the texts are not ours */
+	size_t sources, incomplete_sources; /* of a merged trace */
+	struct str ended, drifts;	    /* lines about some of them */
 	bool incomplete, damaged;
 	uint64_t reached_ns; /* CLOCK_MONOTONIC */
 };
@@ -72,6 +75,8 @@ void summary_free(struct summary *s)
 	ids_free(&s->by_func);
 	ids_free(&s->null_stamps);
 	ids_free(&s->procs);
+	str_free(&s->ended);
+	str_free(&s->drifts);
 	free(s);
 }
 
@@ -85,7 +90,7 @@ bool summary_is_strict_failure(const struct summary *s)
 	const struct summary_totals *t = &s->totals;
 
 	return t->lost || t->lost_returns || t->lost_starts || t->unreadable ||
-	       t->statuses[SPAN_UNCERTAIN];
+	       t->statuses[SPAN_UNCERTAIN] || s->incomplete_sources;
 }
 
 void summary_incomplete(struct summary *s, bool damaged, uint64_t mono_ns)
@@ -220,6 +225,51 @@ static int summary_process(void *ctx, const struct process *p)
 	return 0;
 }
 
+/* Texts of a trace on a line of their own for people. */
+static void say_source(struct str *at, const struct trace_source *src, const char *what)
+{
+	char name[256], host[256];
+
+	log_safe(src->name, strlen(src->name), name, sizeof(name));
+	log_safe(src->host, strlen(src->host), host, sizeof(host));
+	/* Of a thousand the first few will do. */
+	if (at->len < 4096)
+		str_printf(at, "warning: '%s' of %s %s\n", name, host, what);
+}
+
+static int64_t drift_of(const struct clock_triple *a, const struct clock_triple *b)
+{
+	return (int64_t)((b->real_ns - b->mono_ns) - (a->real_ns - a->mono_ns));
+}
+
+static uint64_t size_of(int64_t drift)
+{
+	return drift < 0 ? -(uint64_t)drift : (uint64_t)drift;
+}
+
+static int summary_source(void *ctx, const struct trace_source *src)
+{
+	struct summary *s = ctx;
+	int64_t drift = drift_of(&src->first, &src->last);
+	char buf[UNIT_MAX], what[160];
+
+	s->sources++;
+	if (*src->ended) {
+		s->incomplete_sources++;
+		snprintf(what, sizeof(what),
+			 "was merged %s: what came after is missing",
+			 !strcmp(src->ended, "damaged") ? "damaged" : "incomplete");
+		say_source(&s->ended, src, what);
+	}
+	if (size_of(drift) > DRIFT_WARNING_NS) {
+		snprintf(what, sizeof(what),
+			 "saw its wall clock move %s by %s; all times follow that at the start",
+			 drift < 0 ? "back" : "forward", unit_fmt_duration(buf, size_of(drift)));
+		say_source(&s->drifts, src, what);
+	}
+	return s->ended.err ? s->ended.err : s->drifts.err;
+}
+
 static int summary_end(void *ctx, const struct trace_meta *meta)
 {
 	struct summary *s = ctx;
@@ -236,6 +286,7 @@ struct consumer summary_consumer(struct summary *s)
 		.process = summary_process,
 		.span = summary_span,
 		.tally = summary_tally,
+		.source = summary_source,
 		.end = summary_end,
 	};
 }
@@ -409,12 +460,12 @@ static void print_null_stamps(const struct summary *s, FILE *f)
 
 static void print_drift(const struct summary *s, FILE *f)
 {
-	const struct clock_triple *a = &s->meta.first, *b = &s->meta.last;
-	int64_t drift = (int64_t)((b->real_ns - b->mono_ns) - (a->real_ns - a->mono_ns));
-	uint64_t size = drift < 0 ? -(uint64_t)drift : (uint64_t)drift;
+	int64_t drift = drift_of(&s->meta.first, &s->meta.last);
+	uint64_t size = size_of(drift);
 	char buf[UNIT_MAX];
 
-	if (!b->mono_ns || size <= DRIFT_WARNING_NS)
+	fputs(str_get(&s->drifts), f);
+	if (!s->meta.last.mono_ns || size <= DRIFT_WARNING_NS)
 		return;
 	fprintf(f,
 		"warning: the wall clock moved %s by %s while tracing; all times follow the "
@@ -430,6 +481,7 @@ static void print_incomplete(const struct summary *s, FILE *f)
 	struct tm tm;
 	char text[64];
 
+	fputs(str_get(&s->ended), f);
 	if (!s->incomplete)
 		return;
 	fprintf(f, "warning: the capture is %s", s->damaged ? "damaged" : "incomplete");
@@ -442,6 +494,8 @@ static void print_incomplete(const struct summary *s, FILE *f)
 void summary_print(const struct summary *s, FILE *f)
 {
 	print_incomplete(s, f);
+	if (s->sources)
+		print_count(f, s->sources, "capture: ", "captures: ");
 	print_events(&s->totals, f);
 	print_statuses(&s->totals, f);
 	print_counts(s, f);
