@@ -74,7 +74,7 @@ vm_test() {	# architecture, kernel's name
 			tests+=("tests/live/test_$test.sh")
 		done
 	fi
-	scripts/vm-run.sh --arch "$arch" --time "${VM_FULL:+3}600" "$name" -- \
+	scripts/vm-run.sh --arch "$arch" --time "${VM_FULL:+3}850" "$name" -- \
 		bash tests/vm/inside/run.sh "${tests[@]}" >"$tmp/vm" 2>&1
 	report "$arch" "$name" "$tmp/vm" $?
 	finish

@@ -134,7 +134,10 @@ static int try_safe_return(void)
 {
 	_fd_ int prog = load_empty(BPF_PROG_TYPE_KPROBE, ATTACH_UPROBE_MULTI, 0);
 
-	return prog < 0 ? 0 : try_return(prog); /* before 6.6 there is no such danger */
+	int err = prog < 0 ? -EINVAL : try_return(prog);
+
+	/* Before 6.6 there are no such links, and no such danger. */
+	return err == -EINVAL ? 0 : err;
 }
 
 static int try_raw_tp(void)
