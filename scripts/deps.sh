@@ -20,14 +20,14 @@ vm="qemu-system-x86 qemu-system-arm busybox-static cpio"
 case ${1:-build} in
 build) need=$build optional=$build_optional ;;
 demo) need=$demo optional=$build_optional ;;
-test) need=$tests optional="$build_optional $tests_optional $vm" ;;
-vm) need="$tests $vm" optional="$build_optional $tests_optional" ;;
+test) need=$tests optional="$build_optional $tests_optional $vm $cross" ;;
+vm) need="$tests $vm $cross" optional="$build_optional $tests_optional" ;;
 cross) need="$build $cross" optional=$build_optional ;;
 sysroot)
 	tr ' ' '\n' <<<"$tests $build_optional libpython3-dev" | grep -E '^z?lib.*-dev$'
 	echo libstdc++6	# of the sanitizers
 	exit 0 ;;
-list) echo "$tests $build_optional $tests_optional $vm"; exit 0 ;;
+list) echo "$tests $build_optional $tests_optional $vm $cross"; exit 0 ;;
 *) echo "usage: deps.sh build|demo|test|vm|cross|sysroot|list" >&2; exit 2 ;;
 esac
 

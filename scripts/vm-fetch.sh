@@ -42,6 +42,7 @@ kernels() {	# name, suites, meta package (@ = Debian's name of the architecture)
 	5.10	bullseye bullseye-security	linux-image-cloud-@
 	6.1	bookworm bookworm-security	linux-image-cloud-@
 	6.12	bookworm bookworm-security	linux-image-6.12-cloud-@
+	6.12-16k	trixie	linux-image-@-16k
 	7	trixie-backports	linux-image-cloud-@
 	END
 }

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 # usage: check_forms.sh FORM DIR: fails when DIR's libmsprofiler.so and libprofapi.so are not
-# compiled as FORM (jmp, stack, endbr, push) demands, or are not stripped, unversioned, GNU-hashed.
+# compiled as FORM (jmp, stack, endbr, push, pac) demands, or are not stripped, unversioned, GNU-hashed.
 set -eu
 form=$1 lib=$2/libmsprofiler.so api=$2/libprofapi.so
 export LC_ALL=C
@@ -33,6 +33,11 @@ esac
 "$readelf" -Wd "$lib" | grep -q 'SONAME.*\[libmsprofiler.so\]' || fail "wrong SONAME"
 "$readelf" -W --dyn-syms "$lib" | grep -q 'aclprof.*@' && fail "versioned symbols"
 
+case $jump:$form in
+b:endbr|b:pac)
+	"$readelf" -n "$lib" | grep -q 'AArch64 feature:.*BTI' || fail "its pages are not guarded" ;;
+esac
+
 mapfile -t funcs < <(functions "$lib" aclprof)
 [ ${#funcs[@]} -ge 12 ] || fail "only ${#funcs[@]} exported functions"
 previous_end=
@@ -60,6 +65,11 @@ for f in "${funcs[@]}"; do
 			fail "$name does not begin with push %rbp"
 		grep -qE "^$call [0-9a-f]+ <ProfAcl${name#aclprof}@plt>\$" <<<"$text" ||
 			fail "$name does not call its implementation" ;;
+	pac)
+		[ "$(head -n 1 <<<"$text")" = paciasp ] || fail "$name does not begin with paciasp"
+		grep -qE "^bl [0-9a-f]+ <ProfAcl${name#aclprof}@plt>\$" <<<"$text" ||
+			fail "$name does not call its implementation"
+		[ "$(tail -n 2 <<<"$text")" = $'autiasp\nret' ] || fail "$name does not check" ;;
 	*) fail "unknown form" ;;
 	esac
 	previous_end=$((16#$addr + size))

@@ -22,11 +22,16 @@ static const char *const fresh_names[3] = {"forward", "backward", "step"};
 
 static void *stamp;
 
+static size_t page_size(void)
+{
+	return (size_t)sysconf(_SC_PAGESIZE);
+}
+
 /* Is the page of p in the page table (bit 63 of its pagemap entry)? */
 static bool present(const void *p)
 {
 	uint64_t entry = 0;
-	off_t offset = (off_t)((uintptr_t)p / 4096 * sizeof(entry));
+	off_t offset = (off_t)((uintptr_t)p / page_size() * sizeof(entry));
 	int fd = open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC);
 
 	must(fd >= 0, "open pagemap");
@@ -90,7 +95,7 @@ static void lengths(void)
 /* Texts that end where the mapping ends, without a NUL. */
 static void page_end(void)
 {
-	const size_t page = 4096;
+	const size_t page = page_size();
 	char *map =
 		mmap(NULL, 3 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	char *end = map + 2 * page;

@@ -7,12 +7,13 @@
 #include <link.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include "truth.h"
 
 static int make_writable(struct dl_phdr_info *info, size_t size, void *found)
 {
-	const uintptr_t page = 4096;
+	const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
 
 	(void)size;
 	if (!info->dlpi_name || !strstr(info->dlpi_name, "/libmsprofiler.so"))

@@ -6,10 +6,11 @@ TCC    ?= $(CC)
 TSTRIP ?= strip
 T      := $(O)/targets
 TS     := tests/targets
-FORMS  := jmp stack endbr push
 PYTHON3 ?= /usr/bin/python3
 
 T_MACHINE := $(shell $(TCC) -dumpmachine 2>/dev/null)
+T_ARM64 := $(findstring aarch64,$(T_MACHINE))
+FORMS  := jmp stack endbr push $(if $(T_ARM64),pac)
 T_BASE := -std=gnu11 -D_GNU_SOURCE $(WARN) -g
 T_PLAIN := $(if $(findstring x86_64,$(T_MACHINE)),-fcf-protection=none,-mbranch-protection=none)
 T_GUARD := $(if $(findstring x86_64,$(T_MACHINE)),-fcf-protection=full,-mbranch-protection=standard)
@@ -17,7 +18,9 @@ T_GUARD := $(if $(findstring x86_64,$(T_MACHINE)),-fcf-protection=full,-mbranch-
 # The flags that give each form; check_forms.sh fails the build when the compiler gave another.
 FORM_jmp   := -Os $(T_PLAIN) -fno-stack-protector
 FORM_stack := -Os $(T_PLAIN) -fstack-protector-all
-FORM_endbr := -Os $(T_GUARD) -fno-stack-protector
+# arm64: without the start files, which have no landing pads, its pages are guarded.
+FORM_endbr := -Os $(T_GUARD) -fno-stack-protector $(if $(T_ARM64),-nostartfiles -z force-bti)
+FORM_pac   := $(FORM_endbr) -fno-omit-frame-pointer -fno-optimize-sibling-calls
 FORM_push  := -Os $(T_PLAIN) -fno-stack-protector -fno-omit-frame-pointer -fno-optimize-sibling-calls
 
 T_SO := -shared -fPIC -Wl,--hash-style=gnu -Wl,-z,now -Wl,-rpath,'$$ORIGIN'

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
-# For the tests in VMs: tests/vm/test_ARCH-KERNEL.sh sources it and calls vm_test. Each leaves a row
-# for the table of scripts/vm-test.sh. VM_FULL=1: all live tests, not only the short ones.
+# For the tests in VMs: tests/vm/test_ARCH-KERNEL.sh (and more_ARCH-KERNEL.sh, which only
+# `make vm-test` runs) sources it and calls vm_test. Each leaves a row for the table of
+# scripts/vm-test.sh. VM_FULL=1: all live tests, not only the short ones.
 # shellcheck shell=bash
 . "$(dirname "${BASH_SOURCE[0]}")/../live/lib.sh"
 export O
@@ -55,16 +56,29 @@ cannot_be_had() {	# architecture, name, what vm-fetch.sh said
 	skip "kernel $2 for $1 cannot be had"
 }
 
+# acltap and the targets for another architecture, in a folder of their own.
+cross_build() {	# architecture
+	command -v "$1-linux-gnu-gcc" >/dev/null || skip "no compiler for $1"
+	O=$O/$1 T=$O/$1/targets
+	env -u MAKEFLAGS -u MFLAGS make --no-print-directory ARCH="$1" O="$O" all targets \
+		>"$tmp/cross" 2>&1 && return
+	! grep -q '^cross-sysroot.sh: cannot get' "$tmp/cross" || skip "no packages for $1"
+	not_ok "build for $1" "$(tail -n 30 "$tmp/cross")"
+	finish
+}
+
 vm_test() {	# architecture, kernel's name
 	local arch=$1 name=$2 said rc test
 	local -a tests=(tests/vm/inside/test_{adapts,smoke}.sh)
 	command -v "qemu-system-$arch" >/dev/null || skip "no QEMU for $arch"
 	command -v cpio >/dev/null || skip "no cpio"
+	[ "$arch" = "$(uname -m)" ] || cross_build "$arch"
 	[ -e "$T/seed_loops" ] || die "the targets are not built"
 	said=$(scripts/vm-fetch.sh kernel "$arch" "$name" 2>&1 >/dev/null)
 	rc=$?
 	[ $rc -ne 69 ] || cannot_be_had "$arch" "$name" "$said"
 	[ $rc -eq 0 ] || die "vm-fetch.sh: $said"
+	[ ! -e "tests/vm/inside/test_$arch.sh" ] || tests+=("tests/vm/inside/test_$arch.sh")
 	# One kernel is enough for what does not depend on the kernel, where time counts.
 	if [ -n "${VM_FULL-}" ] || [ "$name" = 6.12 ]; then
 		tests+=(tests/vm/inside/test_without_btf.sh)
