@@ -133,7 +133,6 @@ int finish_outputs(const struct finish_config *cfg, struct finish_result *res)
 	if (!err) {
 		print_summary(cfg, s, f);
 		drop_capture(cfg);
-		outputs_give_to_user(cfg->outputs, f);
 	}
 	summary_free(s);
 	fanout_free(f);

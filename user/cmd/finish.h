@@ -24,8 +24,8 @@ struct finish_result {
 };
 
 /*
- * Replays the capture into every output, prints the summary, gives the files to the sudo user, and
- * removes a capture that was not asked for. Returns 0, or -errno after telling the user.
+ * Replays the capture into every output, prints the summary, and removes a capture that was not
+ * asked for. Returns 0, or -errno after telling the user.
  */
 int finish_outputs(const struct finish_config *cfg, struct finish_result *res);
 

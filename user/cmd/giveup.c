@@ -70,3 +70,44 @@ void giveup_never(int signal)
 	if (!sigaction(signal, NULL, &old) && old.sa_handler != SIG_IGN)
 		sigaction(signal, &sa, NULL);
 }
+
+static volatile sig_atomic_t giveup_seen;
+
+static void remember(int signal)
+{
+	(void)signal;
+	giveup_seen = 1;
+}
+
+static const int early[] = {SIGTERM, SIGHUP, SIGINT, SIGQUIT};
+
+#define N_EARLY (sizeof(early) / sizeof(early[0]))
+
+void giveup_watch(void)
+{
+	struct sigaction old, sa = {.sa_handler = remember, .sa_flags = SA_RESTART};
+
+	for (size_t i = 0; i < N_EARLY; i++)
+		if (!sigaction(early[i], NULL, &old) && old.sa_handler != SIG_IGN)
+			sigaction(early[i], &sa, NULL);
+}
+
+bool giveup_asked(void)
+{
+	bool asked = giveup_seen;
+	sigset_t pending;
+
+	if (!sigpending(&pending))
+		for (size_t i = 0; i < N_EARLY; i++)
+			asked |= sigismember(&pending, early[i]) == 1;
+	return asked;
+}
+
+void giveup_unwatch(void)
+{
+	struct sigaction old;
+
+	for (size_t i = 0; i < N_EARLY; i++)
+		if (!sigaction(early[i], NULL, &old) && old.sa_handler == remember)
+			signal(early[i], SIG_DFL);
+}

@@ -23,4 +23,12 @@ void giveup_arm(int status, pid_t command, bool signalled);
  */
 void giveup_never(int signal);
 
+/*
+ * Before there is a session to end: from now on SIGTERM, SIGHUP, SIGINT and SIGQUIT are only
+ * remembered, so that nothing half begun is left behind. Asked: was there one, or is one pending?
+ */
+void giveup_watch(void);
+bool giveup_asked(void);
+void giveup_unwatch(void); /* as it was before giveup_watch() */
+
 #endif

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "cmd/outputs.h"
 
+#include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -15,8 +16,8 @@
 #include "store/capture.h"
 #include "util/cleanup.h"
 #include "util/log.h"
+#include "util/privs.h"
 #include "util/safepath.h"
-#include "util/unit.h"
 
 #define VENDOR_DIR "mindstudio_profiler_output"
 
@@ -36,7 +37,7 @@ static int add_output(struct outputs *o, const struct sink_ops *ops, char *path,
 		return -ENOMEM;
 	}
 	o->v = v;
-	o->v[o->n++] = (struct output){.ops = ops, .path = path, .sliced = sliced};
+	o->v[o->n++] = (struct output){.ops = ops, .path = path, .held = -1, .sliced = sliced};
 	return 0;
 }
 
@@ -108,10 +109,15 @@ static int add_to_dir(struct outputs *o, const char *format, char *path)
 {
 	const struct sink_ops *ops = sink_by_name(format);
 
-	if (ops)
-		return add_output(o, ops, path, ops == &sink_csv);
-	free(path);
-	return 0;
+	int err = 0;
+
+	if (!ops)
+		free(path);
+	else
+		err = add_output(o, ops, path, ops == &sink_csv);
+	if (ops && !err)
+		o->v[o->n - 1].in_dir = true;
+	return err;
 }
 
 /* The layout that the vendor's viewer opens as it is. */
@@ -122,9 +128,6 @@ static int plan_dir(struct outputs *o, char *dir, const char *stamp)
 	if (!dir)
 		return -ENOMEM;
 	o->dir = dir;
-	err = make_dir(dir);
-	if (err)
-		return err;
 	o->capture = path_of("%s/capture" CAPTURE_SUFFIX, dir);
 	o->keep_capture = true;
 	err = o->capture ? 0 : -ENOMEM;
@@ -155,6 +158,19 @@ static int refuse_not_built(const char *path, const char *package)
 	return -ENOTSUP;
 }
 
+/* x.CSV would be a directory of that name. */
+static bool is_upper_suffix(const char *path)
+{
+	const char *dot = strrchr(path, '.');
+	char lower[16];
+	size_t n = 0;
+
+	for (; dot && dot[n] && n < sizeof(lower) - 1; n++)
+		lower[n] = (char)tolower((unsigned char)dot[n]);
+	lower[n] = '\0';
+	return sink_by_path(lower) || !strcmp(lower, CAPTURE_SUFFIX);
+}
+
 static int plan_one(struct outputs *o, const char *path, const char *stamp, bool want_capture)
 {
 	const struct sink_ops *ops = strcmp(path, "-") ? sink_by_path(path) : sink_by_name("tsv");
@@ -173,6 +189,11 @@ static int plan_one(struct outputs *o, const char *path, const char *stamp, bool
 		return refuse_not_built(path, package);
 	if (ops)
 		return add_output(o, ops, strdup(path), false);
+	if (is_upper_suffix(path)) {
+		log_fail(-EINVAL, "'%s' has none of the known suffixes " SINK_SUFFIXES, path);
+		log_hint("they are lower case");
+		return -EINVAL;
+	}
 	if (!want_capture)
 		return log_fail(-EINVAL, "'%s' has none of the known suffixes " SINK_SUFFIXES,
 				path);
@@ -203,6 +224,114 @@ static int refuse_existing(const struct outputs *o, bool want_capture, bool over
 	return 0;
 }
 
+/* ---- can they be written? Asked before anything is recorded ---- */
+
+/*
+ * What lies under the name of a file to be. Returns 1 when it is written to as it is: a device or a
+ * FIFO, where held is not NULL. That is opened, and stays so: else the FIFO's reader would see it
+ * closed before anything was written.
+ */
+static int look_at_place(int dirfd, const char *base, int *held)
+{
+	struct stat st;
+	int fd;
+
+	if (fstatat(dirfd, base, &st, AT_SYMLINK_NOFOLLOW))
+		return errno == ENOENT ? 0 : -errno;
+	if (S_ISREG(st.st_mode))
+		return 0;
+	if (S_ISDIR(st.st_mode))
+		return -EISDIR;
+	if (S_ISLNK(st.st_mode))
+		return -ELOOP;
+	if (!held || !(S_ISCHR(st.st_mode) || S_ISFIFO(st.st_mode)))
+		return -EINVAL;
+	/* Of a FIFO: -ENXIO when nobody reads it, which a later open() would wait for. */
+	fd = openat(dirfd, base, O_WRONLY | O_NOFOLLOW | O_NOCTTY | O_NONBLOCK | O_CLOEXEC);
+	if (fd < 0)
+		return -errno;
+	if (*held >= 0)
+		close(*held);
+	*held = fd;
+	return 1;
+}
+
+static int check_dir(struct outputs *o, int dirfd)
+{
+	int err = privs_can_create(dirfd, false);
+
+	if (!err && privs_can_create(dirfd, true))
+		o->override = true;
+	return err;
+}
+
+static int check_file(struct outputs *o, const char *path, int *held)
+{
+	_fd_ int dirfd = -1;
+	_free_ char *base = NULL;
+	int err = safepath_dir(path, &dirfd, &base);
+
+	if (!err)
+		err = look_at_place(dirfd, base, held);
+	if (err)
+		return err < 0 ? err : 0;
+	return check_dir(o, dirfd);
+}
+
+/* The output directory: one that is there, or the one where it will be made. */
+static int check_new_dir(struct outputs *o, const char *path)
+{
+	_fd_ int dirfd = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	_free_ char *copy = strdup(path), *base = NULL;
+	int err = copy ? 0 : -ENOMEM;
+
+	for (size_t n = err ? 0 : strlen(copy); n > 1 && copy[n - 1] == '/'; n--)
+		copy[n - 1] = '\0';
+	if (!err && dirfd < 0)
+		err = errno == ENOENT ? safepath_dir(copy, &dirfd, &base) : -errno;
+	return err ?: check_dir(o, dirfd);
+}
+
+static int check_one(struct outputs *o, const char *path, int *held)
+{
+	return path == o->dir ? check_new_dir(o, path) : check_file(o, path, held);
+}
+
+/* What only root may write is written as root; then it belongs to root. */
+static int check(struct outputs *o, const char *path, int *held)
+{
+	int err = check_one(o, path, held);
+
+	if (err == -EACCES && !geteuid() && getuid()) {
+		privs_as_owner(false);
+		err = check_one(o, path, held);
+		if (!err)
+			log_info("'%s' is written as root and belongs to root", path);
+		else
+			privs_as_owner(true);
+	}
+	if (!err)
+		return 0;
+	log_err(err, "cannot write '%s'", path);
+	if (err == -ENXIO)
+		log_hint("nobody reads that FIFO: start its reader first");
+	if (err == -ELOOP)
+		log_hint("acltap does not write through symbolic links that others could place");
+	return err;
+}
+
+static int check_all(struct outputs *o)
+{
+	int err = o->dir ? check(o, o->dir, NULL) : 0;
+
+	if (!err && !o->dir && o->capture)
+		err = check(o, o->capture, NULL);
+	for (size_t i = 0; i < o->n && !err; i++)
+		if (!o->v[i].in_dir && strcmp(o->v[i].path, "-"))
+			err = check(o, o->v[i].path, &o->v[i].held);
+	return err;
+}
+
 int outputs_plan(const struct opt_strings *paths, bool want_capture, bool overwrite,
 		 struct outputs *o)
 {
@@ -210,6 +339,7 @@ int outputs_plan(const struct opt_strings *paths, bool want_capture, bool overwr
 	int err = 0;
 
 	memset(o, 0, sizeof(*o));
+	privs_own_files(NULL); /* of commands that trace nothing */
 	time_stamp(stamp, sizeof(stamp));
 	for (size_t i = 0; i < paths->n && !err; i++)
 		err = plan_one(o, paths->v[i], stamp, want_capture);
@@ -222,7 +352,9 @@ int outputs_plan(const struct opt_strings *paths, bool want_capture, bool overwr
 						: path_of("acltap-%d" CAPTURE_SUFFIX, getpid());
 		err = o->capture ? 0 : -ENOMEM;
 	}
-	return err ?: refuse_existing(o, want_capture, overwrite);
+	err = err ?: refuse_existing(o, want_capture, overwrite);
+	err = err ?: check_all(o);
+	return err || !o->dir ? err : make_dir(o->dir);
 }
 
 int outputs_open(const struct outputs *o, struct sink_opts opts, struct fanout *f)
@@ -243,45 +375,6 @@ int outputs_open(const struct outputs *o, struct sink_opts opts, struct fanout *
 	return 0;
 }
 
-static void give(const char *path, uid_t uid, gid_t gid)
-{
-	if (fchownat(AT_FDCWD, path, uid, gid, AT_SYMLINK_NOFOLLOW) && errno != ENOENT)
-		log_warn("cannot give '%s' to user %u: %s", path, uid, strerror(errno));
-}
-
-static int sudo_user(uid_t *uid, gid_t *gid)
-{
-	const char *u = getenv("SUDO_UID"), *g = getenv("SUDO_GID");
-	uint64_t uv, gv;
-
-	if (geteuid() || !u || !g || unit_u64(u, &uv) || unit_u64(g, &gv))
-		return -ENOENT;
-	*uid = (uid_t)uv;
-	*gid = (gid_t)gv;
-	return 0;
-}
-
-void outputs_give_to_user(const struct outputs *o, const struct fanout *f)
-{
-	uid_t uid;
-	gid_t gid;
-
-	if (sudo_user(&uid, &gid))
-		return;
-	if (o->dir) {
-		_free_ char *sub = path_of("%s/" VENDOR_DIR, o->dir);
-
-		give(o->dir, uid, gid);
-		if (sub)
-			give(sub, uid, gid);
-	}
-	if (o->capture)
-		give(o->capture, uid, gid);
-	for (size_t i = 0; f && i < fanout_count(f); i++)
-		if (fanout_get(f, i)->done && strcmp(fanout_get(f, i)->path, "-"))
-			give(fanout_get(f, i)->path, uid, gid);
-}
-
 void outputs_remove_empty(const struct outputs *o)
 {
 	_free_ char *sub = o->dir ? path_of("%s/" VENDOR_DIR, o->dir) : NULL;
@@ -292,8 +385,11 @@ void outputs_remove_empty(const struct outputs *o)
 
 void outputs_free(struct outputs *o)
 {
-	for (size_t i = 0; i < o->n; i++)
+	for (size_t i = 0; i < o->n; i++) {
+		if (o->v[i].held >= 0)
+			close(o->v[i].held);
 		free(o->v[i].path);
+	}
 	free(o->v);
 	free(o->dir);
 	free(o->capture);

@@ -15,6 +15,8 @@
 struct output {
 	const struct sink_ops *ops;
 	char *path;
+	int held;    /* a FIFO or device, open until the end; -1 = none */
+	bool in_dir; /* lies in the output directory */
 	bool sliced; /* csv of an output directory: the vendor's viewer wants slices */
 };
 
@@ -24,20 +26,19 @@ struct outputs {
 	bool keep_capture; /* the user asked for it, or it lies in the directory */
 	struct output *v;
 	size_t n;
+	bool override; /* only with CAP_DAC_OVERRIDE can all of them be created */
 };
 
 /*
- * Decides everything and creates the directory (absent or empty). paths may be empty: with
- * want_capture the default directory. Returns 0, or -errno after telling the user.
+ * Decides everything, finds out whether it can be written, and creates the directory (absent or
+ * empty). paths may be empty: with want_capture the default directory. Returns 0, or -errno after
+ * telling the user.
  */
 int outputs_plan(const struct opt_strings *paths, bool want_capture, bool overwrite,
 		 struct outputs *o);
 
 /* Opens all sinks. Returns 0, or -errno after telling the user. */
 int outputs_open(const struct outputs *o, struct sink_opts opts, struct fanout *f);
-
-/* Under sudo: what was written belongs to the user who called it. */
-void outputs_give_to_user(const struct outputs *o, const struct fanout *f);
 
 /* Removes a directory that was made for nothing: only what is empty in it. */
 void outputs_remove_empty(const struct outputs *o);

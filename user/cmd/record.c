@@ -8,6 +8,7 @@
 
 #include "cmd/cmd.h"
 #include "cmd/finish.h"
+#include "cmd/giveup.h"
 #include "cmd/outputs.h"
 #include "cmd/targets.h"
 #include "util/log.h"
@@ -51,7 +52,8 @@ static int dry_run(struct run *r)
 	if (!err)
 		err = session_describe(r->targets.session, &text);
 	if (!err)
-		fputs(str_get(&text), stdout);
+		fputs(text.len ? str_get(&text) : "nothing to probe: no traced function found\n",
+		      stdout);
 	return err || fflush(stdout) ? targets_failed(&r->targets) : EXIT_OK;
 }
 
@@ -116,11 +118,16 @@ static int record(struct run *r)
 {
 	int err, cmd_status = 0;
 
+	giveup_watch();
 	err = outputs_plan(&r->out, true, r->overwrite, &r->outputs);
 	if (err == -EINVAL)
 		return EXIT_USAGE;
+	r->targets.override = r->outputs.override;
 	err = err ?: open_session(r);
 	err = err ?: open_capture(r);
+	if (!err && giveup_asked())
+		err = log_fail(-EINTR, "ended by a signal before tracing began");
+	giveup_unwatch();
 	if (!err) {
 		err = targets_run(&r->targets, &cmd_status);
 		if (!cmd_status)

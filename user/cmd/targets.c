@@ -4,9 +4,12 @@
 #include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
 
 #include "cmd/giveup.h"
 #include "discover/libpath.h"
+#include "discover/proc.h"
 #include "util/log.h"
 #include "util/rights.h"
 
@@ -36,25 +39,61 @@ static int check_options(const struct targets *t, const struct command *c)
 		return cmd_usage_error(c, "--ring-size must be a power of two from 4K to 1G");
 	if (t->wait && !t->argv)
 		return cmd_usage_error(c, "--wait needs a command");
+	if (t->user_name && !t->argv)
+		return cmd_usage_error(c, "-u needs a command");
 	return -1;
+}
+
+/* The user of -u, and the variables of the environment that say who one is; the others stay. */
+static int find_user(struct targets *t, const struct command *cmd)
+{
+	int err = privs_find_user(t->user_name, &t->user);
+
+	if (err == -ENOENT)
+		return cmd_usage_error(cmd, "-u: there is no user '%s'", t->user_name);
+	if (!err && geteuid()) {
+		log_fail(-EPERM, "cannot run a command as '%s': acltap does not run as root",
+			 t->user_name);
+		return EXIT_LAUNCH;
+	}
+	if (!err && (setenv("HOME", t->user.home, 1) || setenv("USER", t->user_name, 1) ||
+		     setenv("LOGNAME", t->user_name, 1)))
+		err = -errno;
+	if (!err)
+		return -1;
+	log_err(err, "cannot run a command as '%s'", t->user_name);
+	return EXIT_LAUNCH;
+}
+
+static int find_command(struct targets *t)
+{
+	int err = libpath_find_command(t->argv[0], &t->exe);
+
+	if (!err)
+		return -1;
+	log_err(err, "cannot run '%s'", t->argv[0]);
+	return err == -ENOENT ? EXIT_NOT_FOUND : EXIT_CANNOT_RUN;
 }
 
 int targets_prepare(struct targets *t, const struct command *cmd, char **argv)
 {
-	int err;
+	int status, err;
 
 	t->argv = argv;
-	err = check_options(t, cmd);
-	if (err >= 0)
-		return err;
+	status = check_options(t, cmd);
+	if (status >= 0)
+		return status;
 	log_set_level(t->quiet ? LOG_QUIET : t->verbose ? LOG_VERBOSE : LOG_NORMAL);
-	if (!argv)
-		return -1;
-	err = libpath_find_command(argv[0], &t->exe);
-	if (!err)
-		return -1;
-	log_err(err, "cannot run '%s'", argv[0]);
-	return err == -ENOENT ? EXIT_NOT_FOUND : EXIT_CANNOT_RUN;
+	if (t->user_name)
+		status = find_user(t, cmd);
+	if (status < 0 && argv)
+		status = find_command(t);
+	if (status >= 0)
+		return status;
+	err = privs_own_files(t->user_name ? &t->user : NULL);
+	if (err)
+		log_warn("the outputs will belong to root: %s", strerror(-err));
+	return -1;
 }
 
 int targets_failed(const struct targets *t)
@@ -76,6 +115,7 @@ static void explain(int err)
 int targets_open(struct targets *t, const struct session_config *cfg)
 {
 	struct session_config own = *cfg;
+	bool as_owner;
 	int err;
 
 	own.pids = t->pids.v;
@@ -96,30 +136,62 @@ int targets_open(struct targets *t, const struct session_config *cfg)
 	own.follow = !t->no_follow;
 	own.no_stop = t->no_stop;
 	own.wait = t->wait;
+	own.user = t->user_name ? &t->user : NULL;
+	as_owner = privs_as_owner(false);
 	err = session_open(&own, &t->session);
+	privs_as_owner(as_owner);
 	if (err == -EPERM || err == -EACCES)
 		explain(err);
 	return err;
 }
 
+/* Is any process of another user traced? What they map is in files that only they may read. */
+static bool are_others_traced(const struct targets *t)
+{
+	uid_t uid;
+
+	if (t->everyone || t->names.n || t->user_name)
+		return true;
+	for (size_t i = 0; i < t->pids.n; i++)
+		if (proc_uid(t->pids.v[i], &uid) || uid != geteuid())
+			return true;
+	return false;
+}
+
+static void drop_rights(uint64_t keep)
+{
+	int err = privs_drop(keep);
+
+	if (err)
+		log_warn("cannot give up capabilities: %s", strerror(-err));
+}
+
 int targets_run(struct targets *t, int *cmd_status)
 {
+	const uint64_t outputs = t->override ? RIGHT_BIT(RIGHT_DAC_OVERRIDE) : 0;
+	bool as_owner = privs_as_owner(false);
 	int err;
 
 	if (t->argv) {
 		giveup_never(SIGINT);
 		giveup_never(SIGQUIT);
 	}
+	/* The command has its own already, and keeps them. */
+	drop_rights(RIGHTS_RUNNING | outputs |
+		    (are_others_traced(t) ? RIGHT_BIT(RIGHT_DAC_READ_SEARCH) : 0));
 	err = session_run(t->session);
 	giveup_arm(targets_failed(t), session_command(t->session),
 		   session_ended(t->session) == SESSION_SIGNAL);
 	*cmd_status = 0;
+	privs_as_owner(as_owner);
 	if (err && session_exec_error(t->session)) {
 		log_err(err, "cannot run '%s'", t->argv[0]);
 		*cmd_status = err == -ENOENT ? EXIT_NOT_FOUND : EXIT_CANNOT_RUN;
 		return err;
 	}
-	return session_stop(t->session) ?: err;
+	err = session_stop(t->session) ?: err;
+	drop_rights(outputs); /* nothing is attached any more */
+	return err;
 }
 
 void targets_explain_silence(const struct targets *t)
@@ -145,5 +217,6 @@ void targets_free(struct targets *t)
 	opt_strings_free(&t->libs);
 	opt_pids_free(&t->pids);
 	opt_strings_free(&t->names);
+	privs_user_free(&t->user);
 	targets_init(t);
 }

@@ -13,6 +13,7 @@
 #include "cmd/cmd.h"
 #include "live/session.h"
 #include "util/opt.h"
+#include "util/privs.h"
 
 struct targets {
 	/* Options. */
@@ -20,6 +21,7 @@ struct targets {
 	struct opt_pids pids;
 	struct opt_strings names;
 	bool everyone;
+	const char *user_name; /* of the user to run the command as, NULL = none */
 	uint64_t duration_ns, delay_ns, ring_size;
 	bool no_follow, no_stop, wait, strict, quiet, verbose, lifecycle, returns;
 	int probe_site;
@@ -27,6 +29,8 @@ struct targets {
 	char **argv; /* the command to run, NULL = none */
 	char *exe;
 	struct session *session;
+	struct privs_user user;
+	bool override; /* outputs can only be created with CAP_DAC_OVERRIDE; set by the command */
 };
 
 extern const struct opt_word targets_probe_sites[];
@@ -45,6 +49,8 @@ extern const struct opt_word targets_probe_sites[];
 			    "those with that name, now and later (repeatable)", NULL),             \
 		TARGETS_ROW(config, "everyone", 'a', OPT_FLAG, everyone, NULL,                     \
 			    "all that use the API, now and later", NULL),                          \
+		TARGETS_ROW(config, "user", 'u', OPT_STRING, user_name, "USER",                    \
+			    "run the command as USER, who gets the outputs", NULL),                \
 		TARGETS_ROW(config, "duration", 'd', OPT_DURATION, duration_ns, "TIME",            \
 			    "end tracing after that (default: at the end)", NULL),                 \
 		TARGETS_ROW(config, "delay", 0, OPT_DURATION, delay_ns, "TIME",                    \
@@ -79,7 +85,8 @@ void targets_init(struct targets *t);
 
 /*
  * After parsing: argv is the command to run or NULL. Checks the options, sets the level of
- * messages, finds the command. Returns -1 to go on, or the exit status after telling the user.
+ * messages, finds the user and the command; from here on files are created as the user of -u or
+ * sudo. Returns -1 to go on, or the exit status after telling the user.
  */
 int targets_prepare(struct targets *t, const struct command *cmd, char **argv);
 

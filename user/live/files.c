@@ -255,7 +255,10 @@ int files_look_path(struct files *f, const char *path)
 {
 	_fd_ int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	int state = fd < 0 ? -errno : files_look(f, fd, path);
+	struct stat st;
 
+	if (fd >= 0 && !fstat(fd, &st) && S_ISDIR(st.st_mode))
+		state = -EISDIR;
 	if (state == -ENOEXEC)
 		return log_fail(state, "cannot look in '%s': not an ELF file", path);
 	if (state == -ENOTSUP)

@@ -12,6 +12,8 @@
 #include <unistd.h>
 
 #include "discover/proc.h"
+#include "util/privs.h"
+#include "util/rights.h"
 
 /* Probes of a dead acltap go on firing until the kernel has removed them. */
 #define WATCH_ROUNDS 400
@@ -89,6 +91,7 @@ static void guard(const struct bpf *b, int pipe)
 	setsid();
 	drop_stdio();
 	close_all_but(keep, 3);
+	privs_drop(RIGHT_BIT(RIGHT_KILL) | RIGHT_BIT(RIGHT_BPF));
 	while (read(pipe, &c, 1) < 0 && errno == EINTR)
 		;
 	if (c == 'q')

@@ -17,11 +17,16 @@ static ssize_t read_all(int fd, void *p, size_t n)
 	return got;
 }
 
-static void child(int hold, int status, const char *path, char **argv, const sigset_t *mask)
+static void child(int hold, int status, const char *path, char **argv, const sigset_t *mask,
+		  const struct privs_user *user)
 {
 	char go;
-	int err;
+	int err = -privs_become(user);
 
+	if (err && write(status, &err, sizeof(err)) == sizeof(err))
+		_exit(126);
+	if (err)
+		_exit(125);
 	if (read_all(hold, &go, 1) != 1)
 		_exit(125); /* acltap is gone or gave up */
 	sigprocmask(SIG_SETMASK, mask, NULL);
@@ -32,7 +37,8 @@ static void child(int hold, int status, const char *path, char **argv, const sig
 	_exit(127);
 }
 
-int launch_hold(const char *path, char **argv, const sigset_t *mask, struct launch *l)
+int launch_hold(const char *path, char **argv, const sigset_t *mask, const struct privs_user *user,
+		struct launch *l)
 {
 	int hold[2], status[2], err;
 
@@ -48,7 +54,7 @@ int launch_hold(const char *path, char **argv, const sigset_t *mask, struct laun
 	if (!l->pid) {
 		close(hold[1]);
 		close(status[0]);
-		child(hold[0], status[1], path, argv, mask);
+		child(hold[0], status[1], path, argv, mask, user);
 	}
 	err = l->pid < 0 ? -errno : 0;
 	close(hold[0]);

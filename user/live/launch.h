@@ -9,6 +9,8 @@
 #include <signal.h>
 #include <sys/types.h>
 
+#include "util/privs.h"
+
 struct launch {
 	pid_t pid;
 	int hold;   /* write end: a byte lets the child go */
@@ -16,10 +18,12 @@ struct launch {
 };
 
 /*
- * Forks. path is what is executed, argv[0] as the user wrote it; the command gets the signal mask.
- * Returns 0 or -errno.
+ * Forks. path is what is executed, argv[0] as the user wrote it; the command gets the signal mask,
+ * and runs as user, NULL: as who started acltap, with all rights that acltap has now. Returns 0 or
+ * -errno.
  */
-int launch_hold(const char *path, char **argv, const sigset_t *mask, struct launch *l);
+int launch_hold(const char *path, char **argv, const sigset_t *mask, const struct privs_user *user,
+		struct launch *l);
 
 /* Lets the child exec and waits for that. Returns 0, or -errno of exec: the child has ended. */
 int launch_release(struct launch *l);

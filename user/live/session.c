@@ -198,7 +198,7 @@ static int open_launch(struct session *s)
 		if (err)
 			return log_err(err, "cannot start the guardian process");
 	}
-	err = launch_hold(s->cfg.exe, s->cfg.argv, &s->old_mask, &s->launch);
+	err = launch_hold(s->cfg.exe, s->cfg.argv, &s->old_mask, s->cfg.user, &s->launch);
 	if (err)
 		return log_err(err, "cannot start '%s'", s->cfg.argv[0]);
 	err = procs_add_held(s->procs, s->launch.pid);

@@ -22,9 +22,10 @@ struct session_config {
 	enum procs_join join; /* to these, now and later, or */
 	const char *const *names;
 	size_t n_names;
-	char **argv;		 /* launch this (NULL-terminated), else NULL */
-	const char *exe;	 /* the file to execute */
-	const char *const *libs; /* further files to look in */
+	char **argv;		       /* launch this (NULL-terminated), else NULL */
+	const char *exe;	       /* the file to execute */
+	const struct privs_user *user; /* run it as this one; NULL: as who started acltap */
+	const char *const *libs;       /* further files to look in */
 	size_t n_libs;
 	struct plan_opts plan;
 	uint64_t ring_size;	  /* bytes */

@@ -79,6 +79,18 @@ static int look_at_target(int dirfd, const char *base, bool overwrite)
 	return S_ISREG(st.st_mode) ? 0 : -EINVAL;
 }
 
+/* A FIFO that nobody reads is -ENXIO: it would be waited for in open(). Writing may wait. */
+static int open_as_it_is(int dirfd, const char *base)
+{
+	_fd_ int fd =
+		openat(dirfd, base, O_WRONLY | O_NOFOLLOW | O_NOCTTY | O_CLOEXEC | O_NONBLOCK);
+	int flags = fd < 0 ? -1 : fcntl(fd, F_GETFL);
+
+	if (flags < 0 || fcntl(fd, F_SETFL, flags & ~O_NONBLOCK))
+		return -1;
+	return take_fd(&fd);
+}
+
 static int open_target(struct out *o, const char *path)
 {
 	int kind, err;
@@ -95,7 +107,7 @@ static int open_target(struct out *o, const char *path)
 	if (kind < 0)
 		return kind;
 	if (kind)
-		o->fd = openat(o->dirfd, o->base, O_WRONLY | O_NOFOLLOW | O_NOCTTY | O_CLOEXEC);
+		o->fd = open_as_it_is(o->dirfd, o->base);
 	else
 		o->fd = safepath_temp(o->dirfd, o->base, &o->temp);
 	if (o->fd < 0)

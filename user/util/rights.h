@@ -12,10 +12,12 @@
 
 /* Bit numbers as in linux/capability.h, whose older versions lack some. */
 enum right {
-	RIGHT_KILL = 5,		 /* stop and continue other users' processes */
-	RIGHT_SYS_PTRACE = 19,	 /* /proc/PID/root, maps */
-	RIGHT_SYS_ADMIN = 21,	 /* perf uprobes, map_files */
-	RIGHT_SYS_RESOURCE = 24, /* lift the limit of locked memory */
+	RIGHT_DAC_OVERRIDE = 1,	   /* outputs where only another user may write */
+	RIGHT_DAC_READ_SEARCH = 2, /* environ and map_files of other users' processes */
+	RIGHT_KILL = 5,		   /* stop and continue other users' processes */
+	RIGHT_SYS_PTRACE = 19,	   /* /proc/PID/root, maps */
+	RIGHT_SYS_ADMIN = 21,	   /* perf uprobes, map_files */
+	RIGHT_SYS_RESOURCE = 24,   /* lift the limit of locked memory */
 	RIGHT_PERFMON = 38,
 	RIGHT_BPF = 39,
 };
@@ -56,6 +58,11 @@ const char *rights_explain(const struct rights *r, uint64_t need, int err, char 
 #define RIGHT_BIT(right) (1ULL << (right))
 /* What loading the programs and a uprobe_multi link need; perf uprobes need SYS_ADMIN as well. */
 #define RIGHTS_TRACE (RIGHT_BIT(RIGHT_BPF) | RIGHT_BIT(RIGHT_PERFMON))
+
+/* What is kept while tracing; see also RIGHT_DAC_*. */
+#define RIGHTS_RUNNING                                                                             \
+	(RIGHTS_TRACE | RIGHT_BIT(RIGHT_SYS_ADMIN) | RIGHT_BIT(RIGHT_SYS_PTRACE) |                 \
+	 RIGHT_BIT(RIGHT_KILL))
 
 /* The names of the rights of want that r lacks: "CAP_BPF and CAP_PERFMON"; "" = none. */
 const char *rights_missing(const struct rights *r, uint64_t want, char *buf, size_t sz);

@@ -1,0 +1,139 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+# With whose rights acltap traces, and whose the outputs are: -u, sudo, capabilities (S48).
+. "$(dirname "$0")/lib.sh"
+need_uprobes
+user=nobody
+uid=$(id -u "$user") gid=$(id -g "$user")
+RUNNING=000000c000280020	# CAP_KILL, SYS_PTRACE, SYS_ADMIN, PERFMON, BPF
+own=$tmp/own
+mkdir "$own"
+chown "$uid:$gid" "$own"
+# The targets must be readable for that user.
+cp "$T/seed_loops" "$tmp/" && mkdir "$tmp/jmp" && cp "$T"/jmp/*.so "$tmp/jmp/"
+chmod -R a+rX "$tmp/jmp" "$tmp/seed_loops"
+export LD_LIBRARY_PATH=$tmp/jmp
+
+owners() {	# files: the distinct owners
+	find "$@" -printf '%U:%G\n' | sort -u | paste -sd ' '
+}
+
+value_of() {	# key, status file
+	sed -n "s/^$1:[[:space:]]*//p" "$2"
+}
+
+# ---- -u ----
+run_acltap record -u "$user" -o "$own/run" -- sh -c '
+	cat /proc/self/status >"$0"; echo "$HOME $USER $LOGNAME $KEPT"; id -G; exec "$1" all 10' \
+	"$own/status" "$tmp/seed_loops"
+assert_eq "-u: status" "$status" 0
+assert_eq "-u: real, effective, saved and file user" "$(value_of Uid "$own/status" | tr -s '\t' ' ')" \
+	"$uid $uid $uid $uid"
+assert_eq "-u: real, effective, saved and file group" "$(value_of Gid "$own/status" | tr -s '\t' ' ')" \
+	"$gid $gid $gid $gid"
+for set in CapInh CapPrm CapEff CapAmb; do
+	assert_eq "-u: no capability in $set" "$(value_of $set "$own/status")" 0000000000000000
+done
+assert_eq "-u: a set-user-id program still works" "$(value_of NoNewPrivs "$own/status")" \
+	"$(value_of NoNewPrivs /proc/self/status)"
+assert_eq "-u: the groups" "$(sed -n 2p "$tmp/stdout")" "$(id -G "$user")"
+assert_eq "-u: the environment says who it is" "$(sed -n 1p "$tmp/stdout" | xargs)" \
+	"$(getent passwd "$user" | cut -d : -f 6) $user $user"
+assert_eq "-u: everything belongs to the user" "$(owners "$own")" "$uid:$gid"
+run_acltap record -u "$user" -o "$own/x.ndjson" -o "$own/x.acltap" -o "$own/x.csv" -- \
+	"$tmp/seed_loops" all 10
+assert_eq "-u: single files" "$status/$(owners "$own"/x.*)" "0/$uid:$gid"
+assert_eq "-u: events" "$(grep -c '"kind"' "$own/x.ndjson")" 30
+run_acltap record -u "no such user" -o "$tmp/u.csv" -- true
+assert_eq "-u: no such user: usage error" "$status" 2
+run_acltap record -u "$user" -o "$tmp/u.csv" -p $$
+assert_eq "-u with -p: usage error" "$status" 2
+cp "$ACLTAP" "$tmp/acltap"
+setpriv --reuid "$uid" --regid "$gid" --clear-groups "$tmp/acltap" record -u root -o "$own/r.csv" -- \
+	true 2>"$tmp/stderr"
+assert_eq "-u when not root: refused" "$?" 125
+assert_match "-u when not root: why" "$(cat "$tmp/stderr")" 'does not run as root'
+
+# ---- sudo ----
+export SUDO_UID=$uid SUDO_GID=$gid
+mkdir "$tmp/sudo"
+chown "$user" "$tmp/sudo"
+run_acltap record -o "$tmp/sudo/run" -- sh -c 'id -u; id -ru; exec "$0" all 5' "$tmp/seed_loops"
+assert_eq "sudo: status" "$status" 0
+assert_eq "sudo: the command is root's" "$(xargs <"$tmp/stdout")" "0 0"
+assert_eq "sudo: outputs belong to the user" "$(owners "$tmp/sudo/run")" "$uid:$gid"
+mkdir "$tmp/full"
+if mount -t tmpfs -o size=64k,uid="$uid" none "$tmp/full" 2>/dev/null; then
+	mounts+=("$tmp/full")
+	run_acltap record -o "$tmp/full/x.ndjson" -- "$tmp/seed_loops" all 2000
+	assert_eq "sudo, disk full: status" "$status" 125
+	assert_eq "sudo, disk full: what is left belongs to the user" "$(owners "$tmp/full"/*)" "$uid:$gid"
+fi
+run_acltap export "$tmp/sudo/run" -o "$tmp/sudo/again.csv"
+assert_eq "sudo: export too" "$status/$(owners "$tmp/sudo/again.csv")" "0/$uid:$gid"
+mkdir "$tmp/roots"
+run_acltap record -o "$tmp/roots/x.csv" -- true
+assert_eq "sudo: where only root may write" "$status/$(owners "$tmp/roots/x.csv")" "0/0:0"
+unset SUDO_UID SUDO_GID
+
+# ---- capabilities while tracing, and of the command ----
+caps_of_tracer() {
+	sed -n 's/^\(CapEff\|CapPrm\|CapBnd\):[[:space:]]*//p' "/proc/$tracer/status" | paste -sd ' '
+}
+start sleep 1000
+start_tracer record -o "$tmp/caps.csv" -p "$pid"
+wait_for "$LIMIT" eval '[ "$(caps_of_tracer)" = "$RUNNING $RUNNING $RUNNING" ]'
+assert_eq "while tracing: permitted, effective and bounding set" "$(caps_of_tracer)" \
+	"$RUNNING $RUNNING $RUNNING"
+kill -INT "$tracer"
+reap "$tracer"
+sleeper=$pid
+start_tracer record -d 100ms -o "$tmp/end.csv" -- sleep 1000
+wait_for "$LIMIT" grep -q 'opens with' "$tmp/stderr"
+assert_eq "after tracing: permitted and effective set" "$(caps_of_tracer | cut -d ' ' -f 1,2)" \
+	"0000000000000000 0000000000000000"
+kill "$(sed -n 's/.*tracing PID \([0-9]*\):.*/\1/p' "$tmp/stderr")"
+reap "$tracer"
+assert_eq "after tracing: the command's status" "$status" 143
+run_acltap record -o "$tmp/cmd.csv" -- grep -E '^Cap(Eff|Prm|Bnd)' /proc/self/status
+assert_eq "the command keeps what acltap was started with" "$(cat "$tmp/stdout")" \
+	"$(grep -E '^Cap(Prm|Eff|Bnd)' /proc/self/status)"
+
+# A directory of another user's, as root: that takes one right more, and works.
+run_acltap record -o "$own/roots.csv" -- "$tmp/seed_loops" all 3
+assert_eq "root, into another user's directory" "$status/$(csv_rows "$own/roots.csv")" 0/9
+
+# ---- without rights: the message names what is missing ----
+with_caps() {	# list for capsh, arguments of acltap
+	local caps=$1
+	shift
+	capsh --drop="$(without "$caps")" -- -c '"$0" "$@"' "$tmp/acltap" "$@" \
+		>"$tmp/stdout" 2>"$tmp/stderr" </dev/null
+	status=$?
+}
+without() {	# all capabilities but these
+	local all=() i
+	for i in $(seq 0 "$(cat /proc/sys/kernel/cap_last_cap)"); do
+		all+=("$(capsh --explain="$i" 2>/dev/null | sed -n 's/.*\(cap_[a-z_]*\).*/\1/p' | head -n 1)")
+	done
+	printf '%s\n' "${all[@]}" | grep -vxE "${1// /|}" | paste -sd ,
+}
+if ! command -v capsh >/dev/null; then
+	skip_one "the message for each missing capability" "no capsh command"
+	finish
+fi
+with_caps none record -o "$tmp/c1.csv" -p "$sleeper"
+assert_eq "no capability: status" "$status" 1
+assert_match "no capability: named" "$(cat "$tmp/stderr")" 'missing CAP_BPF, CAP_PERFMON'
+with_caps cap_bpf record -o "$tmp/c2.csv" -p "$sleeper"
+assert_eq "CAP_BPF alone: status" "$status" 1
+assert_match "CAP_BPF alone: named" "$(cat "$tmp/stderr")" 'missing CAP_PERFMON'
+with_caps "cap_bpf cap_perfmon cap_sys_admin" record -d 100ms -o "$tmp/c4.csv" -p "$sleeper"
+assert_eq "CAP_BPF, CAP_PERFMON and CAP_SYS_ADMIN: traces" "$status" 0
+with_caps "cap_bpf cap_perfmon" record -d 100ms -o "$tmp/c3.csv" -p "$sleeper"
+if [ "$status" != 0 ]; then
+	assert_match "CAP_BPF and CAP_PERFMON: named" "$(cat "$tmp/stderr")" 'missing CAP_SYS_ADMIN'
+else
+	ok "CAP_BPF and CAP_PERFMON: traces"
+fi
+finish
