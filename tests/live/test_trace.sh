@@ -7,28 +7,36 @@ need_uprobes
 
 # ---- At once ------------------------------------------------------------------------------------
 mkfifo "$tmp/in" || exit 1
-start bash -c 'exec "$0" <"$1" >"$2"' "$T/steps" "$tmp/in" "$tmp/steps.out"
-target=$pid
-exec 9>"$tmp/in"
-: >"$tmp/stderr"
-"$ACLTAP" trace -p "$target" 2>"$tmp/stderr" </dev/null 9>&- | cat >"$tmp/lines" 9>&- &
-piped=$!
-background+=("$piped")
-wait_for "$LIMIT" grep -q '^acltap: tracing' "$tmp/stderr" || die "acltap does not trace"
+shown_mark='\* D$'
 has_marks() {
-	[ "$(grep -c '\* D$' "$tmp/lines")" -eq "$1" ]
+	[ "$(grep -c -- "$shown_mark" "$tmp/lines")" -eq "$1" ]
 }
-shown=0
-for step in $(seq 1 30); do
-	echo -n x >&9
-	wait_for 20 has_marks "$step" || break
-	shown=$step
-done
-assert_eq "each step is shown before the next one begins" "$shown" 30
-exec 9>&-
-reap "$target"
-wait "$piped"
-assert_eq "the trace ends with its target" "$?" 0
+
+trace_steps() {	# name, number, options of trace...: each step has to be in the pipe before the next
+	local name=$1 number=$2 step shown=0
+	start bash -c 'exec "$0" <"$1" >"$2"' "$T/steps" "$tmp/in" "$tmp/steps.out"
+	target=$pid
+	exec 9>"$tmp/in"
+	: >"$tmp/stderr"
+	"$ACLTAP" trace "${@:3}" -p "$target" 2>"$tmp/stderr" </dev/null 9>&- | cat >"$tmp/lines" 9>&- &
+	piped=$!
+	background+=("$piped")
+	wait_for "$LIMIT" grep -q '^acltap: tracing' "$tmp/stderr" || die "acltap does not trace"
+	for step in $(seq 1 "$number"); do
+		echo -n x >&9
+		wait_for 20 has_marks "$step" || break
+		shown=$step
+	done
+	assert_eq "$name: each step is shown before the next one begins" "$shown" "$number"
+	exec 9>&-
+	reap "$target"
+	wait "$piped"
+	assert_eq "$name: the trace ends with its target" "$?" 0
+}
+
+shown_mark='"name":"D"' trace_steps "json" 5 --json
+assert_eq "json: all rows" "$(grep -c '^{.*}$' "$tmp/lines")" 25
+trace_steps "text" 30
 assert_eq "all lines" "$(wc -l <"$tmp/lines")" 150
 assert_eq "nothing but lines of one form" "$(grep -vcE \
 	'^[0-9]{2}:[0-9]{2}:[0-9]{2}\.[0-9]{6} [0-9]+ +((A|    B|  A|C) <[0-9.]+ [nmu]?s>( start/end)?|\* D)$' \
@@ -48,7 +56,7 @@ rows = [json.loads(line) for line in open(sys.argv[1], encoding="utf-8")]
 truth = [l for l in open(sys.argv[2], encoding="utf-8") if not l.startswith("#")]
 assert len(rows) == len(truth), (len(rows), len(truth))
 fields = ("kind name start_ns end_ns duration_ns pid process start_tid end_tid depth parent status "
-          "category category_name payload ret").split()
+          "category category_name payload ret rank host host_pid").split()
 for row in rows:
     assert list(row) == fields, row
     assert row["process"] == "threads", row
@@ -83,7 +91,7 @@ if command -v script >/dev/null; then
 	assert_eq "no colours with NO_COLOR" "$(colours NO_COLOR=1)" 0
 	assert_eq "no colours on a dumb terminal" "$(colours NO_COLOR= TERM=dumb)" 0
 else
-	skip_one "colours" "no script(1)"
+	skip_one "colours" "no script command"
 fi
 assert_eq "no colours into a file" "$(grep -c $'\033' "$tmp/lines")" 0
 
