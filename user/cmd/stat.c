@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* acltap stat: the statistics table, of a capture or of what runs now. */
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,7 +23,7 @@ struct run {
 	struct targets targets;
 	struct filters filters;
 	struct tableout to;
-	bool hist;
+	bool hist, ranks;
 	int sort, by, format;
 	uint64_t top;
 	const char *capture; /* NULL: live */
@@ -41,11 +42,8 @@ static const struct opt_word sorts[] = {
 };
 
 static const struct opt_word groups[] = {
-	{"name", STATS_BY_NAME},
-	{"thread", STATS_BY_THREAD},
-	{"process", STATS_BY_PROCESS},
-	{"category", STATS_BY_CATEGORY},
-	{NULL, 0},
+	{"name", STATS_BY_NAME}, {"thread", STATS_BY_THREAD},	  {"process", STATS_BY_PROCESS},
+	{"rank", STATS_BY_RANK}, {"category", STATS_BY_CATEGORY}, {NULL, 0},
 };
 
 static const struct opt options[] = {
@@ -56,9 +54,11 @@ static const struct opt options[] = {
 	 tableout_formats, NULL},
 	{"sort", 0, OPT_WORD, O(sort), "KEY", "total (default), avg, p99, name and so on", sorts,
 	 NULL},
-	{"by", 0, OPT_WORD, O(by), "WHAT", "name (default), thread, process or category", groups,
-	 NULL},
+	{"by", 0, OPT_WORD, O(by), "WHAT", "name (default), thread, process, rank, category",
+	 groups, NULL},
 	{"top", 0, OPT_U64, O(top), "N", "only the first N rows", NULL, NULL},
+	{"ranks", 0, OPT_FLAG, O(ranks), NULL, "columns: which ranks took least and most", NULL,
+	 NULL},
 	{"hist", 0, OPT_FLAG, O(hist), NULL, "a histogram for each row as well", NULL, NULL},
 	FILTERS_OPTIONS(struct run),
 	TARGETS_OPTIONS(struct run),
@@ -67,19 +67,62 @@ static const struct opt options[] = {
 /* ---- Output -------------------------------------------------------------------------------- */
 
 static const struct column columns[] = {
-	{"Time (%)", CELL_TENTHS}, {"Total Time (ns)", CELL_COUNT}, {"Instances", CELL_COUNT},
-	{"Avg (ns)", CELL_TENTHS}, {"Med (ns)", CELL_TENTHS},	    {"Min (ns)", CELL_COUNT},
-	{"Max (ns)", CELL_COUNT},  {"StdDev (ns)", CELL_TENTHS},    {"Style", CELL_TEXT},
-	{"Range", CELL_TEXT},	   {"P95 (ns)", CELL_COUNT},	    {"P99 (ns)", CELL_COUNT},
-	{"Self (ns)", CELL_COUNT}, {"Unfinished", CELL_COUNT},	    {"Uncertain", CELL_COUNT},
+	{"Time (%)", CELL_TENTHS},
+	{"Total Time (ns)", CELL_COUNT},
+	{"Instances", CELL_COUNT},
+	{"Avg (ns)", CELL_TENTHS},
+	{"Med (ns)", CELL_TENTHS},
+	{"Min (ns)", CELL_COUNT},
+	{"Max (ns)", CELL_COUNT},
+	{"StdDev (ns)", CELL_TENTHS},
+	{"Style", CELL_TEXT},
+	{"Range", CELL_TEXT},
+	{"P95 (ns)", CELL_COUNT},
+	{"P99 (ns)", CELL_COUNT},
+	{"Self (ns)", CELL_COUNT},
+	{"Unfinished", CELL_COUNT},
+	{"Uncertain", CELL_COUNT},
+	/* Only with --ranks: */
+	{"Ranks", CELL_COUNT},
+	{"Min Total Rank", CELL_ID},
+	{"Min Total (ns)", CELL_COUNT},
+	{"Max Total Rank", CELL_ID},
+	{"Max Total (ns)", CELL_COUNT},
+	{"Min Avg Rank", CELL_ID},
+	{"Min Avg (ns)", CELL_TENTHS},
+	{"Max Avg Rank", CELL_ID},
+	{"Max Avg (ns)", CELL_TENTHS},
 };
 
 #define N_COLUMNS (sizeof(columns) / sizeof(columns[0]))
+#define RANK_COLUMNS 9
+
+static union cell id_of(const struct rank_spread *p, uint32_t rank)
+{
+	return (union cell){.d = p->ranks ? rank : NAN};
+}
+
+static void fill_ranks(union cell *c, const struct rank_spread *p)
+{
+	const union cell row[RANK_COLUMNS] = {
+		{.u = p->ranks},
+		id_of(p, p->min_total_rank),
+		{.u = p->min_total_ns},
+		id_of(p, p->max_total_rank),
+		{.u = p->max_total_ns},
+		id_of(p, p->min_avg_rank),
+		{.d = p->ranks ? p->min_avg_ns : NAN},
+		id_of(p, p->max_avg_rank),
+		{.d = p->ranks ? p->max_avg_ns : NAN},
+	};
+
+	memcpy(c, row, sizeof(row));
+}
 
 static void fill_row(union cell *c, const struct stats_row *r)
 {
 	const char *style = stats_style_name(r->style);
-	const union cell row[N_COLUMNS] = {
+	const union cell row[N_COLUMNS - RANK_COLUMNS] = {
 		{.d = r->percent},
 		{.u = r->total_ns},
 		{.u = r->instances},
@@ -109,13 +152,18 @@ static size_t shown_rows(const struct run *r)
 
 static int write_table(struct run *r)
 {
-	struct table t = {.columns = columns, .n_columns = N_COLUMNS, .n_rows = shown_rows(r)};
-	_free_ union cell *cells = calloc(t.n_rows * N_COLUMNS + 1, sizeof(*cells));
+	const size_t n = r->ranks ? N_COLUMNS : N_COLUMNS - RANK_COLUMNS;
+	struct table t = {.columns = columns, .n_columns = n, .n_rows = shown_rows(r)};
+	_free_ union cell *cells = calloc(t.n_rows * n + 1, sizeof(*cells));
 
 	if (!cells)
 		return -ENOMEM;
-	for (size_t i = 0; i < t.n_rows; i++)
-		fill_row(cells + i * N_COLUMNS, stats_get(r->stats, i));
+	for (size_t i = 0; i < t.n_rows; i++) {
+		fill_row(cells + i * n, stats_get(r->stats, i));
+		if (r->ranks)
+			fill_ranks(cells + i * n + N_COLUMNS - RANK_COLUMNS,
+				   &stats_get(r->stats, i)->ranks);
+	}
 	t.cells = cells;
 	return table_write(&t, (enum table_format)r->format, r->to.out);
 }
@@ -258,6 +306,7 @@ static int run_stat(int argc, char **argv)
 	if (status < 0) {
 		/* Of a capture -p chooses what is counted. */
 		cfg.by = (enum stats_by)r.by;
+		cfg.ranks = r.ranks;
 		cfg.filter = filters_config(&r.filters, r.capture ? &r.targets.pids : NULL);
 		/* The command has standard output to itself. */
 		r.to.stream = r.targets.argv ? STDERR_FILENO : STDOUT_FILENO;

@@ -65,6 +65,8 @@ void tableout_tell_limits(const struct stats *s)
 	if (stats_unnamed_spans(s))
 		log_warn("more than %d different rows: %llu spans are in '(all others)'",
 			 STATS_ROWS_MAX, (unsigned long long)stats_unnamed_spans(s));
+	if (stats_ranks_incomplete(s))
+		log_warn("too many rows and ranks: the columns about ranks leave some out");
 	if (stats_self_incomplete(s))
 		log_warn("too many ranges were open at once: some self times are too long");
 }

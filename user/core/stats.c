@@ -20,6 +20,7 @@ struct row {
 	struct row *chain;    /* same hash */
 	char *label;	      /* owned */
 	long double order;    /* what the rows are sorted by; long holds all of a uint64_t */
+	uint32_t number;      /* from 0, in order of appearance */
 	size_t key_len;
 	char key[]; /* name; or pid and tid; or text of the category */
 };
@@ -37,6 +38,8 @@ struct stats {
 	struct map child_ns; /* id of an open push/pop range -> duration of what was in it */
 	bool self_incomplete;
 	struct map processes, threads, categories; /* pid; pid and id -> name, owned */
+	struct map ranks;			   /* pid -> rank + 1 */
+	struct rankstat rankstat;
 };
 
 #define PAIR(pid, id) ((uint64_t)(pid) << 32 | (id))
@@ -83,6 +86,8 @@ void stats_free(struct stats *s)
 	free_texts(&s->processes);
 	free_texts(&s->threads);
 	free_texts(&s->categories);
+	map_free(&s->ranks);
+	rankstat_free(&s->rankstat);
 	free(s);
 }
 
@@ -112,6 +117,14 @@ static size_t category_key(const struct stats *s, const struct span *sp, char ke
 	return n < 0 ? 0 : (size_t)n;
 }
 
+static size_t rank_key(const struct stats *s, const struct span *sp, char key[KEY_MAX])
+{
+	const char *name = map_get_ptr(&s->processes, sp->pid);
+	int n = snprintf(key, KEY_MAX, "%.255s", name ?: "no rank");
+
+	return n < 0 ? 0 : (size_t)n;
+}
+
 /* What spans of one row have in common. Returns its length. */
 static size_t key_of(const struct stats *s, const struct span *sp, char key[KEY_MAX])
 {
@@ -127,6 +140,8 @@ static size_t key_of(const struct stats *s, const struct span *sp, char key[KEY_
 		return sizeof(sp->pid);
 	case STATS_BY_CATEGORY:
 		return category_key(s, sp, key);
+	case STATS_BY_RANK:
+		return rank_key(s, sp, key);
 	}
 	return span_shown_name(sp, key);
 }
@@ -160,6 +175,7 @@ static struct row *row_new(struct stats *s, enum stats_style style, const char *
 	row->r.sample.seed = hash_of(style, key, n); /* of no other row's business */
 	row->key_len = n;
 	memcpy(row->key, key, n);
+	row->number = (uint32_t)s->n_rows;
 	s->rows[s->n_rows++] = row;
 	return row;
 }
@@ -304,6 +320,13 @@ static int child_time(struct stats *s, const struct span *sp, uint64_t *inside)
 	return map_set(&s->child_ns, sp->parent, before + ns);
 }
 
+static int add_rank(struct stats *s, const struct row *row, const struct span *sp, uint64_t ns)
+{
+	uint64_t rank = s->cfg.ranks ? map_get(&s->ranks, sp->pid) : 0;
+
+	return rank ? rankstat_add(&s->rankstat, row->number, (uint32_t)rank - 1, ns) : 0;
+}
+
 static int on_span(void *ctx, const struct span *sp)
 {
 	struct stats *s = ctx;
@@ -326,7 +349,8 @@ static int on_span(void *ctx, const struct span *sp)
 	}
 	ns = sp->end_ns - sp->start_ns;
 	row->r.self_ns += ns > inside ? ns - inside : 0;
-	return add_value(s, row, ns);
+	err = add_rank(s, row, sp, ns);
+	return err ? err : add_value(s, row, ns);
 }
 
 static int keep_text(struct map *m, uint64_t key, const char *text, size_t n)
@@ -339,10 +363,31 @@ static int keep_text(struct map *m, uint64_t key, const char *text, size_t n)
 	return err;
 }
 
+/* "rank 3"; of several hosts without one "local rank 1 of node-b". */
+static int keep_rank(struct stats *s, const struct process *p)
+{
+	char text[256] = "no rank";
+
+	if (p->rank >= 0)
+		snprintf(text, sizeof(text), "rank %d", p->rank);
+	else if (p->source && p->local_rank >= 0)
+		snprintf(text, sizeof(text), "local rank %d of %.200s", p->local_rank, p->host);
+	return keep_text(&s->processes, p->pid, text, strlen(text));
+}
+
 static int on_process(void *ctx, const struct process *p)
 {
 	struct stats *s = ctx;
+	int err = 0;
 
+	if (s->cfg.ranks && p->rank >= 0)
+		err = map_set(&s->ranks, p->pid, (uint64_t)p->rank + 1);
+	else if (s->cfg.ranks)
+		map_del(&s->ranks, p->pid);
+	if (err)
+		return err;
+	if (s->cfg.by == STATS_BY_RANK)
+		return keep_rank(s, p);
 	if (!*p->name || s->cfg.by != STATS_BY_PROCESS)
 		return 0;
 	return keep_text(&s->processes, p->pid, p->name, strlen(p->name));
@@ -498,6 +543,20 @@ void stats_sort(struct stats *s, enum stats_key key)
 		qsort(s->rows, s->n_rows, sizeof(struct row *), by_order);
 }
 
+/* Before the rows are sorted: their numbers are their places. */
+static int finish_ranks(struct stats *s)
+{
+	struct rank_spread *spreads = calloc(s->n_rows + 1, sizeof(*spreads));
+
+	if (!spreads)
+		return -ENOMEM;
+	rankstat_spread(&s->rankstat, spreads);
+	for (size_t i = 0; i < s->n_rows; i++)
+		s->rows[i]->r.ranks = spreads[s->rows[i]->number];
+	free(spreads);
+	return 0;
+}
+
 static int on_end(void *ctx, const struct trace_meta *meta)
 {
 	struct stats *s = ctx;
@@ -518,6 +577,8 @@ static int on_end(void *ctx, const struct trace_meta *meta)
 	for (size_t i = 0; i < s->n_rows; i++)
 		if (all > 0)
 			s->rows[i]->r.percent = 100 * (double)s->rows[i]->r.total_ns / all;
+	if (!err && s->cfg.ranks)
+		err = finish_ranks(s);
 	if (!err)
 		stats_sort(s, STATS_TOTAL);
 	return err;
@@ -554,6 +615,11 @@ size_t stats_coarse_rows(const struct stats *s)
 uint64_t stats_unnamed_spans(const struct stats *s)
 {
 	return s->unnamed;
+}
+
+bool stats_ranks_incomplete(const struct stats *s)
+{
+	return s->rankstat.full;
 }
 
 bool stats_self_incomplete(const struct stats *s)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Statistics of durations: one row for each style and name (or thread, process, category). A
+ * Statistics of durations: one row for each style and name (or thread, process, rank, category). A
  * consumer that counts, and the rows in the end. Pure. Memory is bounded: so many rows, the rest
  * in one of their own; so many values, beyond which the rows that have most keep buckets instead
  * (core/values.h); so many ranges that have an ended child and have not ended themselves.
@@ -10,6 +10,7 @@
 
 #include "core/filter.h"
 #include "core/pipeline.h"
+#include "core/rankstat.h"
 #include "core/reservoir.h"
 #include "core/values.h"
 
@@ -19,7 +20,13 @@
 
 enum stats_style { STYLE_PUSH_POP, STYLE_START_END, STYLE_MARKER };
 
-enum stats_by { STATS_BY_NAME, STATS_BY_THREAD, STATS_BY_PROCESS, STATS_BY_CATEGORY };
+enum stats_by {
+	STATS_BY_NAME,
+	STATS_BY_THREAD,
+	STATS_BY_PROCESS,
+	STATS_BY_CATEGORY,
+	STATS_BY_RANK
+};
 
 enum stats_key {
 	STATS_TOTAL,
@@ -49,13 +56,15 @@ struct stats_row {
 	double stddev_ns;	 /* of a sample: divided by n - 1, as nsys does; 0 for one */
 	uint64_t p95_ns, p99_ns; /* nearest rank: one of the values */
 	struct values values;
-	struct reservoir sample; /* some of the values, as they are; empty without max_sample */
+	struct rank_spread ranks; /* only with config.ranks */
+	struct reservoir sample;  /* some of the values, as they are; empty without max_sample */
 };
 
 struct stats_config {
 	enum stats_by by;
 	/* What is counted. Not a stage before: children that are not shown reduce self_ns too. */
 	struct filter_config filter;
+	bool ranks;	   /* tell which are the outliers */
 	size_t max_values; /* 0 = STATS_VALUES_MAX */
 	size_t max_rows;   /* 0 = STATS_ROWS_MAX */
 	/* Values to sample in each row, 0 = none; fewer when all together are max_values. */
@@ -78,6 +87,7 @@ const struct stats_row *stats_get(const struct stats *s, size_t i); /* i < stats
 /* How much had to be given up to stay within the memory. */
 size_t stats_coarse_rows(const struct stats *s);     /* median and percentiles within 1 % */
 uint64_t stats_unnamed_spans(const struct stats *s); /* beyond max_rows */
+bool stats_ranks_incomplete(const struct stats *s);  /* too many pairs of rows and ranks */
 bool stats_self_incomplete(const struct stats *s);   /* some self times are too long */
 
 const char *stats_style_name(enum stats_style style); /* PushPop, StartEnd, Marker */

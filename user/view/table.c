@@ -98,6 +98,12 @@ static const char *probability(char buf[NUMBER_MAX], double d)
 	return d > 0 && d < 0.0001 ? strcpy(buf, "<0.0001") : buf;
 }
 
+/* Digits alone: 1,024 would be a count. Returns its length. */
+static size_t id(char buf[NUMBER_MAX], double d)
+{
+	return (size_t)snprintf(buf, NUMBER_MAX, "%.0f", d);
+}
+
 static bool is_nothing(const struct column *c, const union cell *v)
 {
 	return c->type != CELL_COUNT && c->type != CELL_TEXT && !isfinite(v->d);
@@ -117,6 +123,8 @@ static size_t show(const struct column *c, const union cell *v, char buf[4 * TAB
 		return strlen(change(buf, v->d, true));
 	case CELL_P:
 		return strlen(probability(buf, v->d));
+	case CELL_ID:
+		return id(buf, v->d);
 	case CELL_TEXT:
 		break;
 	}
@@ -206,6 +214,10 @@ static void plain_cell(const struct column *c, const union cell *v, struct out *
 		break;
 	case CELL_P:
 		snprintf(buf, sizeof(buf), "%.3g", v->d);
+		out_str(o, buf);
+		break;
+	case CELL_ID:
+		id(buf, v->d);
 		out_str(o, buf);
 		break;
 	case CELL_TEXT:

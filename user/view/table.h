@@ -18,6 +18,7 @@ enum cell_type {
 	CELL_TENTHS, /* d, with one decimal */
 	CELL_CHANGE, /* d, with one decimal, when aligned with its sign too */
 	CELL_P,	     /* d, a probability; aligned with four decimals */
+	CELL_ID,     /* d, a whole number that counts nothing */
 	CELL_TEXT,   /* s, n bytes */
 };
 
