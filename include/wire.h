@@ -65,6 +65,8 @@ enum wire_fact {
 	FACT_SHIFT = 19,   /* decimal ns, with sign, that were added to all its times */
 	FACT_ENDED = 20,   /* it was not whole: "truncated" or "damaged" */
 	FACT_ALIGNED = 21, /* of all: "clock", or the name whose ends were made to agree */
+	/* Of any capture again. */
+	FACT_KERNEL = 22, /* release and machine of the kernel that was traced */
 };
 
 /*

@@ -269,7 +269,7 @@ def keyboard(page):
         + 1 === report.data.strips.findIndex(s => s.from <= report.timeline.look.selected
                                              && s.to > report.timeline.look.selected)"""))
     page.key("End")
-    same("keys: End", span_of_window(page)[1], before[1])
+    ok("keys: End", span_of_window(page)[1] >= page.run("report.data.last"))
 
 
 CONTRAST = """(() => {

@@ -59,6 +59,7 @@ static const char *const fact_names[] = {
 	[FACT_SHIFT] = "shift",
 	[FACT_ENDED] = "ended",
 	[FACT_ALIGNED] = "aligned",
+	[FACT_KERNEL] = "kernel",
 };
 
 static const struct entry *function(struct word w)

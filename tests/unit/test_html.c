@@ -50,7 +50,7 @@ static void nothing_traced_is_a_page(void **state)
 		"<script type=\"application/json\" id=\"names\">\n[\"(name not "
 		"kept)\"]\n</script>\n"
 		"<script type=\"application/json\" id=\"facts\">\n{\n"
-		"\"host\":\"host\",\n\"version\":\"1\",\n"
+		"\"host\":\"host\",\n\"version\":\"1\",\n\"kernel\":\"\",\n\"aligned\":\"\",\n"
 		"\"zero_ns\":0,\n\"first_ns\":0,\n\"last_ns\":0,\n\"complete\":true,\n"
 		"\"kinds\":[0,0,0,0],\n\"statuses\":[0,0,0,0,0],\n\"shown\":0,\n\"left_out\":0,\n"
 		"\"left_out_longest_ns\":0,\n\"left_out_not_complete\":0,\n"
@@ -201,7 +201,7 @@ static void long_command_lines_are_cut(void **state)
 	assert_ok(r.to.process(r.to.ctx, &p));
 	assert_ok(run_end(&r));
 	data = data_of(path);
-	expect_in(data, "aaa...\",\"exe\":\"\"}");
+	expect_in(data, "aaa...\",\"exe\":\"\",\"host\":\"\"}");
 	assert_true(strlen(data) < 3000);
 	free(data);
 }

@@ -115,7 +115,7 @@ struct clock_triple {
 struct trace_source {
 	uint32_t number;  /* from 1 */
 	const char *name; /* of its file */
-	const char *host, *boot_id, *version;
+	const char *host, *boot_id, *version, *kernel;
 	const char *ended;		 /* "" = it was whole; "truncated", "damaged" */
 	struct clock_triple first, last; /* as it read them, by its own clocks */
 	int64_t shift_ns;		 /* added to its monotonic times */
@@ -125,6 +125,7 @@ struct trace_source {
 struct trace_meta {
 	const char *host;	   /* "" = unknown */
 	const char *version;	   /* acltap's version that recorded */
+	const char *kernel;	   /* release and machine, "" = unknown, also of a merged trace */
 	struct clock_triple first; /* epoch = monotonic + (first.real_ns - first.mono_ns) */
 	struct clock_triple last;
 	bool complete;	  /* the capture has its footer, and those it was merged from had theirs */

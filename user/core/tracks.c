@@ -66,6 +66,7 @@ void tracks_free(struct tracks *t)
 	map_free(&t->procs);
 	text_put(t->host);
 	text_put(t->version);
+	text_put(t->kernel);
 	text_put(t->boot_id);
 	text_put(t->pid_space);
 	text_put(t->source);
@@ -143,6 +144,8 @@ static struct text **fact_text(struct tracks *t, uint32_t fact)
 		return &t->host;
 	case FACT_VERSION:
 		return &t->version;
+	case FACT_KERNEL:
+		return &t->kernel;
 	case FACT_BOOT_ID:
 		return &t->boot_id;
 	case FACT_PID_SPACE:
@@ -192,6 +195,7 @@ struct trace_meta tracks_meta(const struct tracks *t)
 	return (struct trace_meta){
 		.host = text_or_empty(t->host),
 		.version = text_or_empty(t->version),
+		.kernel = text_or_empty(t->kernel),
 		.first = t->first_clock,
 		.last = t->last_clock,
 		.aligned = text_or_empty(t->aligned),
@@ -205,6 +209,7 @@ struct trace_source tracks_source(const struct tracks *t)
 		.host = text_or_empty(t->host),
 		.boot_id = text_or_empty(t->boot_id),
 		.version = text_or_empty(t->version),
+		.kernel = text_or_empty(t->kernel),
 		.ended = text_or_empty(t->ended),
 		.first = t->first_clock,
 		.last = t->last_clock,

@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/utsname.h>
 #include <unistd.h>
 
 #include "discover/proc.h"
@@ -72,6 +73,19 @@ static int put_line(struct recorder *rec, enum wire_fact key, const char *path)
 	return n > 0 ? recorder_fact(rec, 0, 0, key, buf, (size_t)n) : 0;
 }
 
+/* "6.1.0-18-amd64 x86_64" */
+static int put_kernel(struct recorder *rec)
+{
+	struct utsname u;
+	char buf[2 * sizeof(u.release)];
+	int n;
+
+	if (uname(&u))
+		return 0;
+	n = snprintf(buf, sizeof(buf), "%s %s", u.release, u.machine);
+	return recorder_fact(rec, 0, 0, FACT_KERNEL, buf, (size_t)n);
+}
+
 int facts_write_capture(struct recorder *rec)
 {
 	static const char version[] = ACLTAP_VERSION;
@@ -82,6 +96,7 @@ int facts_write_capture(struct recorder *rec)
 	gethostname(host, sizeof(host) - 1);
 	err = recorder_fact(rec, 0, 0, FACT_VERSION, version, strlen(version));
 	err = err ?: recorder_fact(rec, 0, 0, FACT_HOST, host, strlen(host));
+	err = err ?: put_kernel(rec);
 	/* A new UUID at each reading. */
 	err = err ?: put_line(rec, FACT_CAPTURE_ID, "/proc/sys/kernel/random/uuid");
 	err = err ?: put_line(rec, FACT_BOOT_ID, "/proc/sys/kernel/random/boot_id");

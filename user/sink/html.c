@@ -28,7 +28,6 @@
 #include "sink/sink.h"
 #include "util/cleanup.h"
 
-#define ROWS_MAX 100000 /* of the table; a browser cannot do with a million */
 #define NAMES_MAX 262144
 #define NAMES_BYTES (32u << 20)
 
@@ -270,6 +269,8 @@ static int write_facts(struct html *h, const struct trace_meta *meta, uint64_t z
 	out_str(o, "<script type=\"application/json\" id=\"facts\">\n{\n");
 	err = text_member(h, "host", meta->host);
 	err = err ?: text_member(h, "version", meta->version);
+	err = err ?: text_member(h, "kernel", meta->kernel);
+	err = err ?: text_member(h, "aligned", meta->aligned);
 	member(o, "zero_ns", zero);
 	member(o, "first_ns", meta->first.real_ns);
 	member(o, "last_ns", last);
@@ -316,7 +317,7 @@ static void html_free(struct sink *s)
 
 static int html_open(const char *path, const struct sink_opts *opts, struct sink **out)
 {
-	const struct stats_config cfg = {.max_rows = ROWS_MAX};
+	const struct stats_config cfg = {0};
 	struct html *h = calloc(1, sizeof(*h));
 	int err;
 

@@ -13,9 +13,9 @@
 
 struct proc {
 	uint64_t key;
-	uint32_t nspid, ppid;
-	int32_t rank;
-	char *name, *cmdline, *exe;
+	uint32_t nspid, ppid, host_pid, source;
+	int32_t rank, local_rank;
+	char *name, *cmdline, *exe, *host;
 };
 
 struct text {
@@ -59,6 +59,7 @@ void html_facts_free(struct html_facts *f)
 		free(p->name);
 		free(p->cmdline);
 		free(p->exe);
+		free(p->host);
 	}
 	ids_free(&f->procs);
 	ids_free(&f->threads);
@@ -84,7 +85,7 @@ static void *get_bounded(struct ids *m, uint64_t key, int *err)
 }
 
 /* What is known already stays when nothing is known now. */
-static int keep_text(char **at, const char *text, size_t n)
+static int keep_bytes(char **at, const char *text, size_t n)
 {
 	bool cut = n > HTML_TEXT_MAX;
 	char *copy;
@@ -101,6 +102,11 @@ static int keep_text(char **at, const char *text, size_t n)
 	return 0;
 }
 
+static int keep_text(char **at, const char *text)
+{
+	return text ? keep_bytes(at, text, strlen(text)) : 0;
+}
+
 int html_facts_process(struct html_facts *f, const struct process *proc)
 {
 	int err;
@@ -113,9 +119,13 @@ int html_facts_process(struct html_facts *f, const struct process *proc)
 	p->nspid = proc->nspid;
 	p->ppid = proc->ppid;
 	p->rank = proc->rank;
-	err = keep_text(&p->name, proc->name, strlen(proc->name));
-	err = err ?: keep_text(&p->cmdline, proc->cmdline, strlen(proc->cmdline));
-	return err ?: keep_text(&p->exe, proc->exe, strlen(proc->exe));
+	p->local_rank = proc->local_rank;
+	p->host_pid = proc->host_pid ? proc->host_pid : proc->pid;
+	p->source = proc->source;
+	err = keep_text(&p->name, proc->name);
+	err = err ?: keep_text(&p->cmdline, proc->cmdline);
+	err = err ?: keep_text(&p->exe, proc->exe);
+	return err ?: keep_text(&p->host, proc->host);
 }
 
 static int keep_label(struct ids *m, const struct label *l)
@@ -123,7 +133,7 @@ static int keep_label(struct ids *m, const struct label *l)
 	int err;
 	struct text *t = get_bounded(m, IDS_KEY(l->pid, l->id), &err);
 
-	return t ? keep_text(&t->s, l->text, l->len) : err;
+	return t ? keep_bytes(&t->s, l->text, l->len) : err;
 }
 
 int html_facts_thread(struct html_facts *f, const struct label *l)
@@ -202,8 +212,12 @@ void html_facts_extent(const struct html_facts *f, uint64_t *first_ns, uint64_t 
 
 /* ---- Writing ------------------------------------------------------------------------------- */
 
-static int write_text(struct out *o, struct repair *r, const char *s)
+/* A member of an object that is not the first. */
+static int write_text(struct out *o, struct repair *r, const char *name, const char *s)
 {
+	out_str(o, ",\"");
+	out_str(o, name);
+	out_str(o, "\":");
 	return html_string(o, r, s ? s : "", s ? strlen(s) : 0);
 }
 
@@ -230,14 +244,14 @@ static int write_processes(const struct html_facts *f, struct out *o, struct rep
 	for (size_t i = 0; i < f->procs.count && !err; i++) {
 		const struct proc *p = ids_at(&f->procs, i);
 
-		write_format(o, "%s\n{\"pid\":%" PRIu64 ",\"nspid\":%u,\"ppid\":%u,\"rank\":%d",
-			     i ? "," : "", p->key, p->nspid, p->ppid, p->rank);
-		out_str(o, ",\"name\":");
-		err = write_text(o, r, p->name);
-		out_str(o, ",\"cmdline\":");
-		err = err ?: write_text(o, r, p->cmdline);
-		out_str(o, ",\"exe\":");
-		err = err ?: write_text(o, r, p->exe);
+		write_format(o, "%s\n{\"pid\":%" PRIu64 ",\"host_pid\":%u,\"nspid\":%u,\"ppid\":%u",
+			     i ? "," : "", p->key, p->host_pid, p->nspid, p->ppid);
+		write_format(o, ",\"rank\":%d,\"local_rank\":%d,\"source\":%u", p->rank,
+			     p->local_rank, p->source);
+		err = write_text(o, r, "name", p->name);
+		err = err ?: write_text(o, r, "cmdline", p->cmdline);
+		err = err ?: write_text(o, r, "exe", p->exe);
+		err = err ?: write_text(o, r, "host", p->host);
 		out_char(o, '}');
 	}
 	write_format(o, "],\n\"more_processes\":%" PRIu64 ",\n", f->more_procs);
@@ -256,7 +270,7 @@ static int write_labels(const struct ids *keys, const struct ids *texts, struct 
 		const struct text *t = ids_find(texts, key);
 
 		write_format(o, "%s\n[%" PRIu64 ",%u,", i ? "," : "", key >> 32, (uint32_t)key);
-		err = write_text(o, r, t ? t->s : NULL);
+		err = html_string(o, r, t && t->s ? t->s : "", t && t->s ? strlen(t->s) : 0);
 		out_char(o, ']');
 	}
 	out_str(o, "],\n");

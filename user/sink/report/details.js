@@ -16,7 +16,7 @@ function describe(data, i) {
 		else if (status === OPEN) rows.push(["Duration", "longer than " + duration(length)]);
 		else rows.push(["Duration", "not known"]);
 	}
-	rows.push(["Process", processTitle(pid, facts.processes.find((p) => p.pid === pid))]);
+	rows.push(["Process", processTitle(pid, facts.processes.find((p) => p.pid === pid), hostsOf(facts.processes))]);
 	rows.push(["Thread", tid + (d.endTid === undefined ? "" : ", ended by " + d.endTid)]);
 	if (strip.kind === NESTED) rows.push(["Depth", String(strip.row)]);
 	if (d.category !== undefined) {

@@ -170,7 +170,8 @@ function makePainter(data, canvas, look) {
 		const share = (spans.sum[j] - spans.sum[i]) / ((w.to - w.from) / line.length);
 		const strength = Math.min(Math.max(Math.ceil(share * STEPS), 1), STEPS) - 1;
 		const match = matches(i, j);
-		if (px >= 0 && px < line.length) line[px] = palette.pixels[hueAt(i, match)][strength];
+		const first = match ? lowerBound(look.found, i + 1, j, look.found[i] + 1) - 1 : i;
+		if (px >= 0 && px < line.length) line[px] = palette.pixels[hueAt(first, match)][strength];
 		return match;
 	}
 

@@ -79,6 +79,7 @@ function listFacts(data) {
 	add("Recorded by", "acltap" + (f.version ? " " + visible(f.version) : ", version unknown"));
 	if (first > 0n) add("Start", moment(first));
 	if (length > 0) add("Length", duration(length));
+	if (f.aligned) add("Merged", "clocks aligned by " + (f.aligned === "clock" ? "wall clock" : "'" + visible(f.aligned) + "'"));
 	add("Events", grouped(total) + (parts.length ? ": " + parts.join(", ") : ""));
 	get("headline").textContent = (names.slice(0, 3).join(", ") || "no process") +
 		(names.length > 3 ? " and more" : "") + " on " + host + ", " + counted(total, "event", "events");
@@ -88,14 +89,15 @@ function listFacts(data) {
 function listProcesses(data) {
 	const list = data.facts.processes.slice().sort((a, b) => byRank(a, b) || a.pid - b.pid), few = 5, most = 1000;
 	if (!list.length) return;
-	const ranked = list.some((p) => p.rank >= 0), inside = list.some((p) => p.nspid && p.nspid !== p.pid);
-	const titles = ["PID"].concat(inside ? ["PID inside"] : [], ranked ? ["Rank"] : [], ["Parent", "Name", "Command"]);
-	const row = (p) => make("tr", {}, make("td", {class: "text"}, String(p.pid)),
-		...(inside ? [make("td", {class: "text"}, p.nspid ? String(p.nspid) : "")] : []),
-		...(ranked ? [make("td", {class: "text"}, p.rank >= 0 ? String(p.rank) : "")] : []),
-		make("td", {class: "text"}, p.ppid ? String(p.ppid) : ""),
-		make("td", {class: "text"}, named(p.name)),
-		make("td", {class: "text mono"}, make("bdi", {}, visible(p.cmdline || p.exe))));
+	const several = hostsOf(list) > 1;
+	const columns = [["PID", (p) => p.host_pid || p.pid], ["PID inside", (p) => p.nspid === p.pid ? 0 : p.nspid],
+		["Host", (p) => several ? p.host : ""], ["Rank", (p) => p.rank < 0 ? "" : String(p.rank)],
+		["Local rank", (p) => p.local_rank < 0 ? "" : String(p.local_rank)], ["Capture", (p) => p.source],
+		["Parent", (p) => p.ppid], ["Name", (p) => p.name], ["Command", (p) => p.cmdline || p.exe]]
+		.filter(([title, of]) => title === "PID" || list.some(of));
+	const titles = columns.map(([title]) => title);
+	const row = (p) => make("tr", {}, ...columns.map(([title, of]) => make("td",
+		{class: title === "Command" ? "text mono" : "text"}, make("bdi", {}, visible(String(of(p) || ""))))));
 	const table = make("div", {class: "scroll", tabindex: "0", role: "region", "aria-label": "Processes"},
 		make("table", {}, make("thead", {}, make("tr", {}, ...titles.map((t) => make("th", {scope: "col", class: "text"}, t)))),
 			make("tbody", {}, ...list.slice(0, most).map(row))));

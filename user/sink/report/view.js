@@ -14,8 +14,9 @@ function makeWindow(last) {
 		time: (x) => w.from + x / w.width * (w.to - w.from),
 		show(from, to) {
 			const length = Math.min(Math.max(to - from, SHORTEST), high - low);
-			const middle = (from + to) / 2;
-			w.from = Math.min(Math.max(middle - length / 2, low), high - length);
+			const middle = (from + to) / 2, edge = length / 20;	// not far beyond both ends
+			const first = Math.max(low, -edge), end = Math.min(high, last + edge);
+			w.from = Math.max(Math.min(middle - length / 2, end - length), first);
 			w.to = w.from + length;
 		},
 		all: () => w.show(low, high),
@@ -32,11 +33,17 @@ function makeWindow(last) {
 	return w;
 }
 
-function processTitle(pid, process) {
-	let title = "PID " + pid;
+// In a trace of several hosts a PID can be a number of the trace's own; then the host's is shown.
+function processTitle(pid, process, hosts) {
+	let title = "PID " + (process && process.host_pid || pid);
 	if (process && process.name) title = visible(process.name) + "  " + title;
 	if (process && process.rank >= 0) title = "rank " + process.rank + "  " + title;
+	if (process && hosts > 1) title += " on " + visible(process.host || "an unknown host");
 	return title;
+}
+
+function hostsOf(processes) {
+	return new Set(processes.map((p) => p.host)).size;
 }
 
 function byRank(a, b) {
@@ -59,14 +66,14 @@ function layOut(data) {
 		if (!pids.has(pid)) pids.set(pid, []);
 		pids.get(pid).push(thread);
 	}
-	const items = [];
+	const items = [], hosts = hostsOf(facts.processes);
 	let y = AXIS;
 	const add = (item, height) => {
 		items.push(Object.assign(item, {y: y, height: height}));
 		y += height;
 	};
 	for (const pid of [...pids.keys()].sort((a, b) => byRank(processes.get(a), processes.get(b)) || a - b)) {
-		add({title: processTitle(pid, processes.get(pid)), process: true}, PROCESS);
+		add({title: processTitle(pid, processes.get(pid), hosts), process: true}, PROCESS);
 		for (const thread of pids.get(pid).sort((a, b) => facts.threads[a][1] - facts.threads[b][1])) {
 			const [, tid, name] = facts.threads[thread];
 			add({title: "Thread " + tid + (name ? "  " + visible(name) : "")}, THREAD);
