@@ -26,7 +26,7 @@ struct tracks {
 	struct track *recent; /* announced, unchanged */
 	struct track *first, *last;
 	struct text *host, *version, *kernel, *boot_id, *pid_space; /* NULL = unknown */
-	struct text *source, *ended, *aligned;		   /* of merged captures */
+	struct text *source, *ended, *aligned;			    /* of merged captures */
 	int64_t shift_ns;
 	struct clock_triple first_clock, last_clock;
 	bool has_clock;
