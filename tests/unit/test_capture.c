@@ -365,6 +365,34 @@ static void writer_protects_files(void **state)
 	assert_err(capwrite_open(tmpdir_path(state, "d/up/y"), true, &w), ELOOP);
 }
 
+static void captures_being_written_are_locked(void **state)
+{
+	const char *path = tmpdir_path(state, "x.acltap");
+	enum capread_end ended;
+	struct capwrite *w, *second;
+	struct capread *r;
+	struct record rec;
+	size_t sz = make(&rec, 0);
+
+	assert_ok(capwrite_open(path, false, &w));
+	assert_err(capwrite_open(path, true, &second), EBUSY);
+	assert_ok(capwrite_record(w, &rec, sz));
+	assert_ok(capwrite_flush(w));
+	for (int i = 0; i < 2; i++) { /* reading does not disturb */
+		assert_ok(capread_open(path, &r));
+		assert_int_equal(read_prefix(r, &ended), 1);
+		assert_int_equal(ended, CAPREAD_RUNNING);
+		capread_close(r);
+	}
+	capwrite_abandon(w);
+	assert_ok(capread_open(path, &r));
+	assert_int_equal(read_prefix(r, &ended), 1);
+	assert_int_equal(ended, CAPREAD_TRUNCATED);
+	assert_ok(capwrite_open(path, true, &w)); /* also while somebody has read it */
+	capread_close(r);
+	assert_ok(capwrite_close(w));
+}
+
 static void writer_refuses_nonsense(void **state)
 {
 	struct capwrite *w;
@@ -435,6 +463,7 @@ int main(void)
 		T(garbage_is_survived),
 		T(what_is_no_capture_is_refused),
 		T(writer_protects_files),
+		T(captures_being_written_are_locked),
 		T(writer_refuses_nonsense),
 		T(full_disk_leaves_whole_blocks),
 	};

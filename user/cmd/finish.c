@@ -37,7 +37,9 @@ void progress_show(void *ctx, uint64_t done, uint64_t total)
 int finish_tell_truncated(const char *source, enum capread_end ended)
 {
 	if (ended == CAPREAD_TRUNCATED)
-		log_warn("'%s' is incomplete: its recording crashed or goes on", source);
+		log_warn("'%s' is incomplete: its recording crashed", source);
+	if (ended == CAPREAD_RUNNING)
+		log_warn("'%s' is incomplete: its recording goes on", source);
 	if (ended == CAPREAD_DAMAGED)
 		log_warn("'%s' is damaged: only what stands before the damage was read", source);
 	return ended == CAPREAD_COMPLETE ? EXIT_OK : EXIT_FAILED;

@@ -42,6 +42,9 @@ struct lister {
 	struct str *text;
 	size_t files; /* with traced functions */
 	pid_t pid;
+	bool all;	   /* of all processes: what cannot be opened is only counted */
+	size_t unopened;   /* mapped files that could not be opened */
+	size_t unreadable; /* processes of which something could not be read */
 };
 
 static int list_fd(struct lister *l, int fd, const char *path)
@@ -66,6 +69,9 @@ static int list_mapped(void *ctx, const struct proc_file *pf)
 	char safe[256];
 
 	if (pf->fd < 0) {
+		l->unopened++;
+		if (l->all)
+			return 0;
 		log_warn("PID %d: cannot open '%s': %s", l->pid, pf->path, strerror(-pf->err));
 		return 0;
 	}
@@ -83,10 +89,13 @@ static int list_pid(struct lister *l, pid_t pid)
 	int err;
 
 	l->pid = pid;
+	l->unopened = 0;
 	err = proc_scan_maps(pid, list_mapped, l);
 	if (err)
 		return log_err(err, "cannot read what PID %d maps", pid);
-	if (l->files == before)
+	if (l->files == before && l->unopened)
+		log_info("PID %d maps no file with the traced functions that could be opened", pid);
+	else if (l->files == before)
 		log_info("PID %d maps no file with the traced functions", pid);
 	return 0;
 }
@@ -113,13 +122,16 @@ static int list_process(void *ctx, pid_t pid)
 {
 	struct lister *all = ctx;
 	_str_ struct str plans = {0};
-	struct lister l = {.plan = all->plan, .scan = all->scan, .text = &plans, .pid = pid};
+	struct lister l = {
+		.plan = all->plan, .scan = all->scan, .text = &plans, .pid = pid, .all = true};
 	char cmdline[256], safe[256];
 	ssize_t n;
 	uid_t uid = 0;
 	struct proc_rank rank;
+	int err = proc_scan_maps(pid, list_mapped, &l);
 
-	if (proc_scan_maps(pid, list_mapped, &l) || !l.files)
+	all->unreadable += err == -EACCES || err == -EPERM || (!err && l.unopened);
+	if (err || !l.files)
 		return 0;
 	all->files += l.files;
 	n = proc_cmdline(pid, cmdline, sizeof(cmdline));
@@ -133,6 +145,17 @@ static int list_process(void *ctx, pid_t pid)
 			   rank.rank < 0 ? rank.local : rank.rank);
 	str_printf(all->text, "%s\n", log_safe(cmdline, n > 0 ? (size_t)n : 0, safe, sizeof(safe)));
 	return 0;
+}
+
+static void tell_unreadable(const struct lister *l)
+{
+	if (!l->files && !l->unreadable)
+		log_info("no process maps a library with the traced functions");
+	if (!l->unreadable)
+		return;
+	log_info("%s%zu processes could not be read, or not all that they map",
+		 l->files ? "" : "nothing found, but ", l->unreadable);
+	log_hint("run as root, or with CAP_SYS_PTRACE and CAP_SYS_ADMIN");
 }
 
 static int list(const struct list_opts *o, char **files, int n_files)
@@ -153,8 +176,8 @@ static int list(const struct list_opts *o, char **files, int n_files)
 		err = list_file(&l, files[i]);
 	if (!err && !o->pids.n && !n_files) {
 		err = proc_for_each(list_process, &l);
-		if (!err && !l.files)
-			log_info("no process maps a library with the traced functions");
+		if (!err)
+			tell_unreadable(&l);
 	}
 	fputs(str_get(&text), stdout);
 	if (fflush(stdout) || text.err)

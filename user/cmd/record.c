@@ -95,6 +95,9 @@ static int open_capture(struct run *r)
 {
 	int err = capwrite_open(r->outputs.capture, r->overwrite, &r->capture);
 
+	if (err == -EBUSY)
+		return log_fail(err, "cannot write '%s': another acltap is recording into it",
+				r->outputs.capture);
 	if (err)
 		return log_err(err, "cannot write '%s'", r->outputs.capture);
 	err = session_set_capture(r->targets.session, r->capture);

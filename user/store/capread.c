@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <stddef.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 
 #include "store/capture.h"
@@ -104,6 +105,16 @@ static int end_with(struct capread *r, enum capread_end how)
 	return 0;
 }
 
+/* Whoever records holds a lock, which goes with the process. */
+static int end_early(struct capread *r)
+{
+	bool running = flock(r->fd, LOCK_SH | LOCK_NB) && errno == EWOULDBLOCK;
+
+	if (!running)
+		flock(r->fd, LOCK_UN);
+	return end_with(r, running ? CAPREAD_RUNNING : CAPREAD_TRUNCATED);
+}
+
 static int fail_with(struct capread *r, int err)
 {
 	r->state = FAILED;
@@ -159,14 +170,14 @@ static int next_block(struct capread *r)
 	if (n < 0)
 		return fail_with(r, (int)n);
 	if (n != sizeof(r->head))
-		return end_with(r, CAPREAD_TRUNCATED);
+		return end_early(r);
 	if (r->head.magic != CAPFMT_BLOCK_MAGIC || r->head.size > CAPFMT_PAYLOAD_MAX)
 		return end_with(r, CAPREAD_DAMAGED);
 	n = read_up_to(r, r->payload, r->head.size);
 	if (n < 0)
 		return fail_with(r, (int)n);
 	if (n != (ssize_t)r->head.size)
-		return end_with(r, CAPREAD_TRUNCATED);
+		return end_early(r);
 	if (r->head.crc != capfmt_block_crc(&r->head, r->payload))
 		return end_with(r, CAPREAD_DAMAGED);
 	if (r->head.type == CAPFMT_FOOTER)

@@ -27,7 +27,10 @@
 /* Writing. */
 struct capwrite;
 
-/* Creates path (O_EXCL unless overwrite, never through a symlink) with its header. */
+/*
+ * Creates path (O_EXCL unless overwrite, never through a symlink) with its header, and locks it
+ * until it is closed. -EBUSY: to be overwritten, and being recorded.
+ */
 int capwrite_open(const char *path, bool overwrite, struct capwrite **out);
 /* The same for records of several sources: what cannot read those must not try. */
 int capwrite_open_merged(const char *path, bool overwrite, struct capwrite **out);
@@ -48,8 +51,9 @@ struct capread;
 
 enum capread_end {
 	CAPREAD_COMPLETE,  /* footer seen */
-	CAPREAD_TRUNCATED, /* ends without one: recording crashed or goes on */
+	CAPREAD_TRUNCATED, /* ends without one: its recording crashed */
 	CAPREAD_DAMAGED,   /* a block that fails its check; what came before was delivered */
+	CAPREAD_RUNNING,   /* ends without one, and is being recorded */
 };
 
 /* -EINVAL: not a capture (or its header is cut); -ENOTSUP: of a newer version. */

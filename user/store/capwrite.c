@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include <errno.h>
+#include <fcntl.h>
 #include <stddef.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
 
@@ -61,6 +63,32 @@ static int write_header(struct capwrite *w, uint32_t version)
 	return append(w, &h, sizeof(h));
 }
 
+/*
+ * A capture that is being recorded is locked: two recordings into one would destroy both, and a
+ * reader can tell it from one that a crash left. Where the file system knows no locks, nobody can.
+ */
+static int lock(int fd)
+{
+	return flock(fd, LOCK_EX | LOCK_NB) && errno == EWOULDBLOCK ? -EBUSY : 0;
+}
+
+static int refuse_locked(int dirfd, const char *base)
+{
+	_fd_ int fd = openat(dirfd, base, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+
+	return fd < 0 ? 0 : lock(fd); /* what is there otherwise, is said by who creates */
+}
+
+static int create(int dirfd, const char *base, bool overwrite)
+{
+	int err = overwrite ? refuse_locked(dirfd, base) : 0;
+	int fd = err ? err : safepath_create(dirfd, base, overwrite);
+
+	if (fd >= 0)
+		lock(fd);
+	return fd;
+}
+
 static int open_version(const char *path, bool overwrite, uint32_t version, struct capwrite **out)
 {
 	_fd_ int dirfd = -1;
@@ -76,7 +104,7 @@ static int open_version(const char *path, bool overwrite, uint32_t version, stru
 		return -ENOMEM;
 	w->footer.first_ns = UINT64_MAX;
 	w->block = malloc(CAPTURE_BLOCK_MAX);
-	w->fd = w->block ? safepath_create(dirfd, base, overwrite) : -ENOMEM;
+	w->fd = w->block ? create(dirfd, base, overwrite) : -ENOMEM;
 	err = w->fd < 0 ? w->fd : write_header(w, version);
 	if (err) {
 		/* Not even a header: nobody can use the file. */

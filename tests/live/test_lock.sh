@@ -1,0 +1,32 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+# A capture that is being recorded: nobody else records into it, and readers know. And what an
+# ordinary user is told about processes that only root can read.
+. "$(dirname "$0")/lib.sh"
+need_uprobes
+
+start sleep 1000
+sleeper=$pid
+start_tracer record -o "$tmp/x.csv" -p "$sleeper"
+run_acltap record -f -o "$tmp/x.csv" -- "$T/seed_loops" all 3
+assert_eq "a second recording with -f: status" "$status" 125
+assert_match "a second recording with -f: why" "$(cat "$tmp/stderr")" \
+	"x.csv.acltap': another acltap is recording into it"
+wait_for "$LIMIT" test -s "$tmp/x.csv.acltap"
+run_acltap export "$tmp/x.csv.acltap" -o "$tmp/now.csv"
+assert_match "export while it is recorded: says so" "$(cat "$tmp/stderr")" 'its recording goes on'
+kill -KILL "$tracer"
+reap "$tracer"
+run_acltap export -f "$tmp/x.csv.acltap" -o "$tmp/now.csv"
+assert_match "export after a crash: says so" "$(cat "$tmp/stderr")" 'its recording crashed'
+run_acltap record -f -o "$tmp/x.csv" -- "$T/seed_loops" all 3
+assert_eq "recording over what a crash left: status" "$status" 0
+
+cp "$ACLTAP" "$tmp/acltap"
+setpriv --reuid 65534 --regid 65534 --clear-groups "$tmp/acltap" list >"$tmp/stdout" 2>"$tmp/stderr"
+assert_eq "list as an ordinary user: status" $? 0
+assert_match "list as an ordinary user: how many could not be read" "$(cat "$tmp/stderr")" \
+	'[1-9][0-9]* processes could not be read'
+assert_eq "list as an ordinary user: no word that there is none" \
+	"$(grep -c 'no process maps' "$tmp/stderr")" 0
+finish
