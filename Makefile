@@ -210,4 +210,5 @@ clean: ## remove the build folder
 help: ## this list
 	@grep -hE '^[a-z-]+:.*## ' Makefile tests/targets/targets.mk tests/fuzz/fuzz.mk user/doc/doc.mk | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 22
 
--include $(TOOL_OBJ:.o=.d) $(SAN_OBJ:.o=.d) $(UNIT_SRC:%.c=$(O)/san/%.d) $(wildcard $(O)/gen/*.d)
+-include $(TOOL_OBJ:.o=.d) $(SAN_OBJ:.o=.d) $(UNIT_SRC:%.c=$(O)/san/%.d) \
+	$(O)/san/tests/golden/golden.d $(wildcard $(O)/gen/*.d)

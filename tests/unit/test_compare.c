@@ -34,12 +34,17 @@ static void add_many(struct stats *s, const char *name, size_t n, uint64_t from,
 		add(s, SPAN_PUSH_POP, name, from + i * step);
 }
 
-static void begin(struct both *t)
+static void begin_with(struct both *t, size_t max_rows)
 {
-	const struct stats_config cfg = {.max_sample = COMPARE_SAMPLE};
+	const struct stats_config cfg = {.max_sample = COMPARE_SAMPLE, .max_rows = max_rows};
 
 	assert_ok(stats_new(&cfg, &t->a));
 	assert_ok(stats_new(&cfg, &t->b));
+}
+
+static void begin(struct both *t)
+{
+	begin_with(t, 0);
 }
 
 static void end(struct both *t, uint64_t min_instances)
@@ -243,6 +248,32 @@ static void without_instances(void **state)
 	release(&t);
 }
 
+/* What had no row of its own is not one thing. */
+static void all_others(void **state)
+{
+	struct both t;
+
+	(void)state;
+	begin_with(&t, 1);
+	add_many(t.a, "x", 20, 100, 1);
+	add_many(t.b, "x", 20, 500, 1);
+	add_many(t.a, "y", 20, 100, 1);
+	add_many(t.b, "z", 20, 500, 1);
+	end(&t, 10);
+	assert_int_equal(compare_tested(t.c), 1);
+	assert_int_equal(find(&t, "x", STYLE_PUSH_POP)->verdict, COMPARE_SLOWER);
+	assert_int_equal(find(&t, STATS_OTHERS, STYLE_PUSH_POP)->verdict, COMPARE_UNTESTED);
+	release(&t);
+
+	/* A name that only looks like it is one. */
+	begin(&t);
+	add_many(t.a, STATS_OTHERS, 20, 100, 1);
+	add_many(t.b, STATS_OTHERS, 20, 500, 1);
+	end(&t, 10);
+	assert_int_equal(find(&t, STATS_OTHERS, STYLE_PUSH_POP)->verdict, COMPARE_SLOWER);
+	release(&t);
+}
+
 /* p of .0079 alone (5 and 5, all apart) is no longer likely as the best of ten. */
 static void corrected_for_their_number(void **state)
 {
@@ -349,15 +380,11 @@ static void sorting(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(who_is_there),
-		cmocka_unit_test(slower_and_faster),
-		cmocka_unit_test(mean_or_median),
-		cmocka_unit_test(too_few),
-		cmocka_unit_test(marks_and_zeros),
-		cmocka_unit_test(without_instances),
-		cmocka_unit_test(corrected_for_their_number),
-		cmocka_unit_test(same_again),
-		cmocka_unit_test(sorting),
+		cmocka_unit_test(who_is_there),	   cmocka_unit_test(slower_and_faster),
+		cmocka_unit_test(mean_or_median),  cmocka_unit_test(too_few),
+		cmocka_unit_test(marks_and_zeros), cmocka_unit_test(without_instances),
+		cmocka_unit_test(all_others),	   cmocka_unit_test(corrected_for_their_number),
+		cmocka_unit_test(same_again),	   cmocka_unit_test(sorting),
 	};
 
 	return RUN(tests);

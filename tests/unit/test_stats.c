@@ -455,12 +455,13 @@ static void many_names_and_values(void **state)
 
 	(void)state;
 	assert_ok(stats_new(&cfg, &s));
-	for (int i = 0; i < 100000; i++) {
+	/* One row less than there may be. */
+	for (int i = 0; i < STATS_ROWS_MAX - 1; i++) {
 		snprintf(name, sizeof(name), "request %d", i);
 		add(s, name, (uint64_t)i);
 		add(s, name, (uint64_t)i + 2);
 	}
-	assert_int_equal(stats_count(s), 100000);
+	assert_int_equal(stats_count(s), STATS_ROWS_MAX - 1);
 	for (int i = 0; i < 10000000; i++)
 		add(s, "hot", 5000 + (uint64_t)(i % 1000));
 	assert_true(value_bytes(s) < 48u << 20);
@@ -468,9 +469,9 @@ static void many_names_and_values(void **state)
 	r = stats_get(s, 0);
 	assert_int_equal(r->instances, 10000000);
 	assert_true(fabs(r->med_ns - 5499.5) < 55);
-	r = find(s, "request 99999", STYLE_START_END);
-	assert_int_equal(r->total_ns, 200000);
-	NEAR(r->med_ns, 100000);
+	r = find(s, "request 99998", STYLE_START_END);
+	assert_int_equal(r->total_ns, 199998);
+	NEAR(r->med_ns, 99999);
 	assert_int_equal(stats_coarse_rows(s), 1);
 	assert_int_equal(stats_unnamed_spans(s), 0);
 	stats_free(s);

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "core/ranktest.h"
 #include "util/cleanup.h"
@@ -60,6 +61,13 @@ static int fill_row(struct compare_row *r, const struct stats_row *a, const stru
 	return test_row(r, min_instances);
 }
 
+/* What had no room of its own: other names in the one than in the other. */
+static bool is_others(const struct stats *s, const struct stats_row *r)
+{
+	return r && stats_unnamed_spans(s) && r->label_len == strlen(STATS_OTHERS) &&
+	       !memcmp(r->label, STATS_OTHERS, r->label_len);
+}
+
 /* Both in order of name: side by side. */
 static int join(struct compare *c, const struct stats *a, const struct stats *b,
 		uint64_t min_instances)
@@ -71,11 +79,12 @@ static int join(struct compare *c, const struct stats *a, const struct stats *b,
 		const struct stats_row *x = i < n_a ? stats_get(a, i) : NULL;
 		const struct stats_row *y = j < n_b ? stats_get(b, j) : NULL;
 		int order = !y ? -1 : !x ? 1 : stats_compare_names(x, y);
+		bool others = is_others(a, x) || is_others(b, y);
 
 		i += order <= 0;
 		j += order >= 0;
 		err = fill_row(&c->rows[c->n++], order <= 0 ? x : NULL, order >= 0 ? y : NULL,
-			       min_instances);
+			       others ? UINT64_MAX : min_instances);
 	}
 	return err;
 }

@@ -9,7 +9,6 @@
 
 #include "util/map.h"
 
-#define OTHERS "(all others)"
 #define KEY_MAX (SPAN_NAME_MAX + 16)
 /* Names made to have one hash share a chain; beyond this they go to the others. */
 #define CHAIN_MAX 16
@@ -212,7 +211,7 @@ static struct row *row_of(struct stats *s, const struct span *sp)
 	if (row || !full)
 		return row;
 	s->unnamed++;
-	return row_find(s, style, OTHERS, strlen(OTHERS), SIZE_MAX, &full);
+	return row_find(s, style, STATS_OTHERS, strlen(STATS_OTHERS), SIZE_MAX, &full);
 }
 
 /* ---- Values -------------------------------------------------------------------------------- */

@@ -17,6 +17,7 @@
 #define STATS_ROWS_MAX 100000
 #define STATS_VALUES_MAX 4000000 /* exact values of all rows together */
 #define STATS_PARENTS_MAX 1000000
+#define STATS_OTHERS "(all others)" /* the label of what is beyond max_rows */
 
 enum stats_style { STYLE_PUSH_POP, STYLE_START_END, STYLE_MARKER };
 
