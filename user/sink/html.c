@@ -130,6 +130,11 @@ static int html_tally(struct sink *s, const struct tally *t)
 	return html_facts_tally(&((struct html *)s)->facts, t);
 }
 
+static int html_source(struct sink *s, const struct trace_source *src)
+{
+	return html_facts_source(&((struct html *)s)->facts, src);
+}
+
 /* ---- Writing ------------------------------------------------------------------------------- */
 
 static void member(struct out *o, const char *name, uint64_t v)
@@ -371,6 +376,7 @@ const struct sink_ops sink_html = {
 	.category = html_category,
 	.span = html_span,
 	.tally = html_tally,
+	.source = html_source,
 	.end = html_end,
 	.free = html_free,
 };

@@ -18,6 +18,13 @@ struct proc {
 	char *name, *cmdline, *exe, *host;
 };
 
+/* One of the captures that a merged trace was made of. */
+struct source {
+	uint64_t key; /* its number */
+	char *name, *host, *version, *kernel, *ended;
+	int64_t shift_ns;
+};
+
 struct text {
 	uint64_t key;
 	char *s;
@@ -41,6 +48,7 @@ void html_facts_init(struct html_facts *f)
 		.thread_names = IDS_OF(struct text),
 		.categories = IDS_OF(struct text),
 		.tallies = IDS_OF(struct count),
+		.sources = IDS_OF(struct source),
 	};
 }
 
@@ -61,7 +69,17 @@ void html_facts_free(struct html_facts *f)
 		free(p->exe);
 		free(p->host);
 	}
+	for (size_t i = 0; i < f->sources.count; i++) {
+		struct source *src = ids_at(&f->sources, i);
+
+		free(src->name);
+		free(src->host);
+		free(src->version);
+		free(src->kernel);
+		free(src->ended);
+	}
 	ids_free(&f->procs);
+	ids_free(&f->sources);
 	ids_free(&f->threads);
 	free_texts(&f->thread_names);
 	free_texts(&f->categories);
@@ -126,6 +144,21 @@ int html_facts_process(struct html_facts *f, const struct process *proc)
 	err = err ?: keep_text(&p->cmdline, proc->cmdline);
 	err = err ?: keep_text(&p->exe, proc->exe);
 	return err ?: keep_text(&p->host, proc->host);
+}
+
+int html_facts_source(struct html_facts *f, const struct trace_source *source)
+{
+	int err;
+	struct source *src = get_bounded(&f->sources, source->number, &err);
+
+	if (!src)
+		return err;
+	src->shift_ns = source->shift_ns;
+	err = keep_text(&src->name, source->name);
+	err = err ?: keep_text(&src->host, source->host);
+	err = err ?: keep_text(&src->version, source->version);
+	err = err ?: keep_text(&src->kernel, source->kernel);
+	return err ?: keep_text(&src->ended, source->ended);
 }
 
 static int keep_label(struct ids *m, const struct label *l)
@@ -258,6 +291,27 @@ static int write_processes(const struct html_facts *f, struct out *o, struct rep
 	return err;
 }
 
+static int write_sources(const struct html_facts *f, struct out *o, struct repair *r)
+{
+	int err = 0;
+
+	out_str(o, "\"sources\":[");
+	for (size_t i = 0; i < f->sources.count && !err; i++) {
+		const struct source *src = ids_at(&f->sources, i);
+
+		write_format(o, "%s\n{\"number\":%" PRIu64 ",\"shift_ns\":\"%" PRId64 "\"",
+			     i ? "," : "", src->key, src->shift_ns);
+		err = write_text(o, r, "name", src->name);
+		err = err ?: write_text(o, r, "host", src->host);
+		err = err ?: write_text(o, r, "version", src->version);
+		err = err ?: write_text(o, r, "kernel", src->kernel);
+		err = err ?: write_text(o, r, "ended", src->ended);
+		out_char(o, '}');
+	}
+	out_str(o, "],\n");
+	return err;
+}
+
 /* [[pid, id, "text"], ...] */
 static int write_labels(const struct ids *keys, const struct ids *texts, struct out *o,
 			struct repair *r)
@@ -322,6 +376,7 @@ int html_facts_write(const struct html_facts *f, uint64_t zero_ns, struct out *o
 {
 	int err = write_processes(f, o, r);
 
+	err = err ?: write_sources(f, o, r);
 	out_str(o, "\"threads\":");
 	err = err ?: write_labels(&f->threads, &f->thread_names, o, r);
 	out_str(o, "\"categories\":");

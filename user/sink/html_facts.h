@@ -26,7 +26,7 @@ struct html_loss {
 };
 
 struct html_facts {
-	struct ids procs, threads, thread_names, categories, tallies;
+	struct ids procs, threads, thread_names, categories, tallies, sources;
 	struct html_loss *losses;
 	size_t n_losses;
 	uint64_t more_procs; /* announcements of processes beyond the limit */
@@ -39,6 +39,7 @@ int html_facts_process(struct html_facts *f, const struct process *p);
 int html_facts_thread(struct html_facts *f, const struct label *l);
 int html_facts_category(struct html_facts *f, const struct label *l);
 int html_facts_tally(struct html_facts *f, const struct tally *t);
+int html_facts_source(struct html_facts *f, const struct trace_source *src);
 
 /* The number of a thread that has spans; HTML_NO_THREAD beyond the limit. 0 or -ENOMEM. */
 int html_facts_thread_of(struct html_facts *f, uint32_t pid, uint32_t tid, uint32_t *number);

@@ -20,6 +20,9 @@ function listNotices(data) {
 	};
 	if (!f.complete)
 		add("bad", "The capture is incomplete: its recording crashed or goes on. It reaches to " + moment(BigInt(f.last_ns)) + ".");
+	for (const source of f.sources)
+		if (source.ended)
+			add("bad", "Capture " + source.number + " of those that were merged was " + visible(source.ended) + ": ", named(source.name));
 	tell("loss", "bad", "call lost", "calls lost", "; ranges that they could have changed are uncertain");
 	tell("limit", "bad", "call beyond a limit", "calls beyond a limit");
 	tell("lost_return", "bad", "lost return record", "lost return records");
@@ -86,25 +89,35 @@ function listFacts(data) {
 	document.title = (names[0] || "acltap report") + " - acltap";
 }
 
-function listProcesses(data) {
-	const list = data.facts.processes.slice().sort((a, b) => byRank(a, b) || a.pid - b.pid), few = 5, most = 1000;
-	if (!list.length) return;
-	const several = hostsOf(list) > 1;
-	const columns = [["PID", (p) => p.host_pid || p.pid], ["PID inside", (p) => p.nspid === p.pid ? 0 : p.nspid],
-		["Host", (p) => several ? p.host : ""], ["Rank", (p) => p.rank < 0 ? "" : String(p.rank)],
-		["Local rank", (p) => p.local_rank < 0 ? "" : String(p.local_rank)], ["Capture", (p) => p.source],
-		["Parent", (p) => p.ppid], ["Name", (p) => p.name], ["Command", (p) => p.cmdline || p.exe]]
-		.filter(([title, of]) => title === "PID" || list.some(of));
-	const titles = columns.map(([title]) => title);
+// A table that can be folded; columns as [title, text of a row], left out where no row has one.
+function addList(one, many, list, all, open) {
+	const most = 1000;
+	const columns = all.filter(([, of]) => list.some(of));
 	const row = (p) => make("tr", {}, ...columns.map(([title, of]) => make("td",
 		{class: title === "Command" ? "text mono" : "text"}, make("bdi", {}, visible(String(of(p) || ""))))));
-	const table = make("div", {class: "scroll", tabindex: "0", role: "region", "aria-label": "Processes"},
-		make("table", {}, make("thead", {}, make("tr", {}, ...titles.map((t) => make("th", {scope: "col", class: "text"}, t)))),
+	const table = make("div", {class: "scroll", tabindex: "0", role: "region", "aria-label": many},
+		make("table", {}, make("thead", {}, make("tr", {}, ...columns.map(([t]) => make("th", {scope: "col", class: "text"}, t)))),
 			make("tbody", {}, ...list.slice(0, most).map(row))));
-	const title = counted(list.length, "process", "processes") + (list.length > most ? ", the first " + grouped(most) : "");
+	const title = counted(list.length, one, many) + (list.length > most ? ", the first " + grouped(most) : "");
 	const details = make("details", {}, make("summary", {}, title), table);
-	details.open = list.length <= few;
+	details.open = open;
 	get("processes").append(details);
+}
+
+function listProcesses(data) {
+	const {sources, processes} = data.facts;
+	const list = processes.slice().sort((a, b) => byRank(a, b) || a.pid - b.pid);
+	const several = hostsOf(list) > 1;
+	if (list.length)
+		addList("process", "processes", list, [["PID", (p) => p.host_pid || p.pid],
+			["PID inside", (p) => p.nspid === p.pid ? 0 : p.nspid], ["Host", (p) => several ? p.host : ""],
+			["Rank", (p) => p.rank < 0 ? "" : String(p.rank)],
+			["Local rank", (p) => p.local_rank < 0 ? "" : String(p.local_rank)], ["Capture", (p) => p.source],
+			["Parent", (p) => p.ppid], ["Name", (p) => p.name], ["Command", (p) => p.cmdline || p.exe]], list.length <= 5);
+	if (sources.length)
+		addList("merged capture", "merged captures", sources, [["Capture", (s) => s.number], ["File", (s) => s.name],
+			["Host", (s) => s.host], ["Kernel", (s) => s.kernel], ["Recorded by", (s) => s.version && "acltap " + s.version],
+			["Clock moved by", (s) => duration(Number(s.shift_ns))], ["Ended", (s) => s.ended]], false);
 }
 
 // ---- Search: what is typed restricts the table and marks in the timeline; a name of the table alone.
