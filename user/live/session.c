@@ -33,6 +33,10 @@
 #define MS 1000000ull
 /* The ring is emptied this often: its default size lasts 100 ms at 1.5 million calls a second. */
 #define TICK_NS (10 * MS)
+/* While nothing comes: what a burst fills in that time, 60,000 records, is half of that size. */
+#define IDLE_TICK_NS (40 * MS)
+#define IDLE_AFTER_NS (200 * MS)
+#define IDLE_RING_MIN (8u << 20)
 #define CHECK_EVERY (1000 * MS)
 /* Who is held and not told of by a record: rare, and asking costs some system calls a process. */
 #define CONTINUE_EVERY (50 * MS)
@@ -56,6 +60,8 @@ struct session {
 	bool cmd_ended;
 	int cmd_status; /* of waitpid() */
 	uint64_t opened, checked, continued;
+	uint64_t busy;	  /* when a record came */
+	uint64_t tick_ns; /* in force */
 	struct status status;
 	int epoll, timer, signals;
 	sigset_t old_mask; /* what the command inherits */
@@ -262,9 +268,25 @@ static void wanted_signals(const struct session *s, sigset_t *set)
 		sigaddset(set, SIGINT);
 }
 
+static void set_tick(struct session *s, uint64_t ns)
+{
+	const struct timespec t = {.tv_nsec = (long)ns};
+	const struct itimerspec tick = {t, t};
+
+	if (s->tick_ns != ns && !timerfd_settime(s->timer, 0, &tick, NULL))
+		s->tick_ns = ns;
+}
+
+/* Ticks are what an idle acltap costs; a time limit is kept exactly. */
+static void adapt_tick(struct session *s, uint64_t now)
+{
+	bool may = s->cfg.ring_size >= IDLE_RING_MIN && !s->cfg.duration_ns && !s->cfg.delay_ns;
+
+	set_tick(s, may && now - s->busy > IDLE_AFTER_NS ? IDLE_TICK_NS : TICK_NS);
+}
+
 static int open_loop(struct session *s)
 {
-	struct itimerspec tick = {.it_interval.tv_nsec = TICK_NS, .it_value.tv_nsec = TICK_NS};
 	sigset_t set;
 	int err;
 
@@ -275,7 +297,7 @@ static int open_loop(struct session *s)
 	s->epoll = epoll_create1(EPOLL_CLOEXEC);
 	if (s->signals < 0 || s->timer < 0 || s->epoll < 0)
 		return log_err(-errno, "cannot set up the event loop");
-	timerfd_settime(s->timer, 0, &tick, NULL);
+	set_tick(s, TICK_NS);
 	err = add_fd(s, s->signals);
 	err = err ?: add_fd(s, s->timer);
 	err = err ?: add_fd(s, s->bpf->ring_fd);
@@ -360,6 +382,7 @@ static int on_tick(struct session *s)
 	}
 	if (s->cfg.duration_ns && now - s->opened >= s->cfg.delay_ns + s->cfg.duration_ns)
 		end(s, SESSION_TIME_UP);
+	adapt_tick(s, now);
 	if (now - s->continued >= CONTINUE_EVERY) {
 		procs_continue_stopped(s->procs);
 		s->continued = now;
@@ -388,6 +411,10 @@ static int step(struct session *s)
 	got = recorder_drain(s->recorder);
 	if (got < 0)
 		return (int)got;
+	if (got) {
+		s->busy = clock_mono_ns();
+		set_tick(s, TICK_NS);
+	}
 	for (int i = 0; i < n && !err; i++) {
 		if (ev[i].data.fd == s->signals)
 			on_signal(s);
@@ -418,7 +445,7 @@ int session_run(struct session *s)
 {
 	int err = 0;
 
-	s->opened = s->status.shown_ns = s->checked = clock_mono_ns();
+	s->opened = s->status.shown_ns = s->checked = s->busy = clock_mono_ns();
 	s->state = s->cfg.delay_ns ? STANDBY : RUNNING;
 	bpf_gate(s->bpf, s->state == RUNNING);
 	announce(s);
