@@ -11,8 +11,9 @@ build_optional="libcapstone-dev libsqlite3-dev libprotobuf-c-dev protobuf-c-comp
 demo="$build python3-minimal python3 python3-dev"
 tests="$demo libcmocka-dev binutils llvm"
 # What reads manual pages and completion; targets with another C library; a second decoder of
-# .pftrace; libFuzzer; a browser for .html.
-tests_optional="musl-tools protobuf-compiler libclang-rt-14-dev groff-base mandoc zsh chromium"
+# .pftrace; libFuzzer; a browser for .html; CI recipes.
+tests_optional="musl-tools protobuf-compiler libclang-rt-14-dev groff-base mandoc zsh chromium
+	python3-yaml"
 # To build for arm64 (scripts/cross.mk).
 cross="gcc-aarch64-linux-gnu libc6-dev-arm64-cross"
 # Tests in emulated machines.

@@ -22,7 +22,7 @@
 #define NR_URETPROBE 335
 
 /* What the child calls; it must stay a function of its own. */
-static __attribute__((noinline, noclone)) int returns_one(void)
+static __attribute__((noinline)) int returns_one(void)
 {
 	__asm__ volatile("");
 	return 1;
