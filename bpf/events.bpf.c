@@ -320,7 +320,9 @@ int entry(struct pt_regs *ctx)
 	th->seq++;
 	th->arg0 = arg(ctx, COOKIE_ARG0(th->cookie));
 	th->arg1 = arg(ctx, COOKIE_ARG1(th->cookie));
-	th->out = COOKIE_OUT(th->cookie) ? arg(ctx, COOKIE_OUT(th->cookie)) : th->arg0;
+	th->stamp = th->arg0;
+	if (COOKIE_OUT(th->cookie))
+		th->out = arg(ctx, COOKIE_OUT(th->cookie));
 	find_message(th, arg(ctx, COOKIE_MSG_ARG(th->cookie)), arg(ctx, COOKIE_ARG1(th->cookie)));
 	ret = emit_message(th, proc);
 	if (ret)
@@ -332,20 +334,26 @@ int entry(struct pt_regs *ctx)
 /* A push that failed on a real stamp opened nothing. */
 static __always_inline void undo_push(struct thread_state *th)
 {
-	if (!th->out || !th->depth)
+	if (!th->stamp || !th->depth)
 		return;
 	th->depth--;
 	if (th->depth < th->min_depth)
 		th->min_depth = th->depth;
 }
 
-/* What range_start stored, into arg1; the flags of the record. */
+/*
+ * What range_start stored, into arg1; the flags of the record. Once for each entry: when a signal
+ * handler started a range meanwhile, the place of the interrupted one is gone.
+ */
 static __always_inline __u16 read_id(struct thread_state *th)
 {
+	__u64 out = th->out;
+
 	th->arg1 = 0;
 	if (!COOKIE_OUT(th->cookie))
 		return 0;
-	if (!th->out || bpf_probe_read_user(&th->arg1, sizeof(th->arg1), (void *)th->out))
+	th->out = 0;
+	if (!out || bpf_probe_read_user(&th->arg1, sizeof(th->arg1), (void *)out))
 		return WIRE_F_NO_ID;
 	return 0;
 }

@@ -86,7 +86,8 @@ struct thread_state {
 	__u64 ids; /* tgid << 32 | tid */
 	/* The call in flight. */
 	__u64 cookie;
-	__u64 out; /* where the range id will be stored, else its stamp */
+	__u64 stamp;
+	__u64 out; /* where range_start will store the id, 0 when no start is in flight */
 	__u64 arg0;
 	__u64 msg; /* address in the target */
 	__u32 arg1;
@@ -126,7 +127,7 @@ struct control {
 #define R_DEBUG_DELETE 2
 
 _Static_assert(sizeof(struct proc_state) == 8, "map value layout");
-_Static_assert(sizeof(struct thread_state) == 328, "map value layout");
+_Static_assert(sizeof(struct thread_state) == 336, "map value layout");
 _Static_assert(sizeof(struct exe_key) == 16, "map key layout");
 _Static_assert(sizeof(struct func_count) == 24, "map value layout");
 

@@ -18,7 +18,12 @@ late() {	# name, repetitions, libraries...: launched, then attached
 	start_target "$T/dlopen_late" 300 "$repeat" "$@"
 	attach_and_run -o "$tmp/late2.ndjson"
 	assert_eq "$name, attached: status" "$status/$target_status" 0/0
-	compare_truth "$name, attached: events from the first call on" "$tmp/late2.ndjson"
+	# On a busy machine the wait for the probes may run out: that is said.
+	if grep -q 'waited for its probes too long' "$tmp/stderr"; then
+		ok "$name, attached: late, and said"
+	else
+		compare_truth "$name, attached: events from the first call on" "$tmp/late2.ndjson"
+	fi
 }
 
 late "one library" 1 "$T/jmp/libmsprofiler.so"

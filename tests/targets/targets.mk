@@ -92,9 +92,10 @@ $(T)/acl.abi3.so: $(TS)/lib/aclmodule.c $(T)/jmp/.checked
 	$(Q)$(TCC) $(T_BASE) -O2 -isystem $(T_PYINC) -shared -fPIC -MMD -MP -MF $(T)/acl.abi3.d -o $@ $< $(T_LINK)
 
 # ---- Programs ---------------------------------------------------------------------------------
-T_PROGS := seed_loops behaviour threads short crash fork_exec leader_exit nullstamp messages storm rwx steps
+T_PROGS := seed_loops behaviour threads short crash fork_exec leader_exit nullstamp messages storm rwx steps \
+	forkstorm clonevm longjmp seccomped
 T_BIN := $(T_PROGS:%=$(T)/%)
-T_EXTRA := $(T)/dlopen_late $(T)/seed_nopie $(T)/seed_static
+T_EXTRA := $(T)/dlopen_late $(T)/handler $(T)/seed_nopie $(T)/seed_static
 
 $(T)/obj/%.o: $(TS)/%.c
 	$(call say,TARGET,$@)
@@ -108,6 +109,10 @@ $(T_BIN): $(T)/%: $(T)/obj/%.o $(T)/obj/truth.o $(T)/obj/calls.o $(T)/jmp/.check
 $(T)/dlopen_late: $(T)/obj/dlopen_late.o $(T)/obj/truth.o # knows nothing of the library
 	$(call say,TARGET,$@)
 	$(Q)$(TCC) -pie -o $@ $^ -ldl
+
+$(T)/handler: $(T)/obj/handler.o $(T)/obj/truth.o # has the functions itself
+	$(call say,TARGET,$@)
+	$(Q)$(TCC) -pie -o $@ $^
 
 $(T)/seed_nopie: $(TS)/seed_loops.c $(T)/jmp/.checked
 	$(call say,TARGET,$@)

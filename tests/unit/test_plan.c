@@ -129,6 +129,28 @@ static void options_decide(void **state)
 	assert_string_equal(kinds(&l, number("aclprofRangePushEx")), "--");
 }
 
+static size_t place(const struct lib *l, const char *symbol)
+{
+	for (size_t i = 0; i < l->plan.n_entry; i++)
+		if (l->plan.entry[i].func == number(symbol))
+			return i;
+	fail();
+	return 0;
+}
+
+/* Probes come one after the other while the program runs: see plan_make(). */
+static void ends_are_probed_before_begins(void **state)
+{
+	static struct lib l;
+
+	(void)state;
+	make(&l, &(struct plan_opts){0});
+	assert_true(place(&l, "aclprofPop") < place(&l, "aclprofPush"));
+	assert_true(place(&l, "aclprofRangeStop") < place(&l, "aclprofRangeStart"));
+	assert_true(place(&l, "aclprofSetStampTraceMessage") < place(&l, "aclprofMark"));
+	assert_true(place(&l, "aclprofSetStampTraceMessage") < place(&l, "aclprofPush"));
+}
+
 static void offsets_are_those_of_the_file(void **state)
 {
 	static struct lib l;
@@ -289,6 +311,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(options_decide),
+		cmocka_unit_test(ends_are_probed_before_begins),
 		cmocka_unit_test(offsets_are_those_of_the_file),
 #ifdef __x86_64__
 		cmocka_unit_test(sites_move_the_probe),

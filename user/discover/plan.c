@@ -143,7 +143,8 @@ static void plan_func(struct planner *pl, const struct entry *e)
 		return;
 	}
 	if (other >= 0) {
-		/* A probe would fire at each call of either: which one was meant cannot be known. */
+		/* A probe would fire at each call of either: which one was meant cannot be known.
+		 */
 		snprintf(why->why, sizeof(why->why), "shares its code with %s",
 			 entry_name((unsigned int)other));
 		return;
@@ -173,6 +174,12 @@ static void plan_func(struct planner *pl, const struct entry *e)
 	}
 }
 
+/* Uses what other functions set or end. */
+static bool is_begin(enum op op)
+{
+	return op == OP_MARK || op == OP_PUSH || op == OP_START;
+}
+
 void plan_make(const struct plan_opts *opts, const struct elf_scan *scan, int fd, struct plan *plan)
 {
 	_plt_names_ struct plt_names *names = NULL;
@@ -183,8 +190,14 @@ void plan_make(const struct plan_opts *opts, const struct elf_scan *scan, int fd
 	/* Without the names of what it calls a function has fewer sites, and still its entry. */
 	if (scan->n_found && !plt_names_load(fd, &names))
 		pl.names = names;
-	for (size_t i = 0; i < entry_count(); i++)
-		plan_func(&pl, entry_get(i));
+	/*
+	 * In the order in which the kernel puts them into place, in a process that may run: an end
+	 * whose begin was not seen is an orphan, a begin whose end was not seen looks like a range.
+	 */
+	for (int begins = 0; begins < 2; begins++)
+		for (size_t i = 0; i < entry_count(); i++)
+			if (is_begin(entry_get(i)->op) == begins)
+				plan_func(&pl, entry_get(i));
 }
 
 static void describe_probe(struct str *text, const char *path, unsigned int func,

@@ -41,7 +41,7 @@ struct plan_site {
 };
 
 struct plan {
-	struct probe entry[PLAN_MAX];
+	struct probe entry[PLAN_MAX]; /* to be attached in this order */
 	struct probe leave[PLAN_MAX]; /* returns */
 	size_t n_entry, n_leave;
 	size_t n_forwards; /* functions without a probe, since another file has what they do */

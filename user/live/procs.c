@@ -351,14 +351,17 @@ void procs_tell_window(struct procs *ps, pid_t pid, uint64_t loaded_ns)
 /* Attached processes go on when nobody answers; launched ones are stopped by a signal then. */
 static bool tell_expired(struct procs *ps, pid_t pid)
 {
+	static const char late[] = "probed late: calls may not be seen";
 	uint32_t expired = __atomic_load_n(&ps->cfg.bpf->control->expired, __ATOMIC_RELAXED);
 
 	if (expired == ps->expired)
 		return false;
 	ps->expired = expired;
-	if (!ps->cfg.launched)
+	if (!ps->cfg.launched) {
 		log_warn("PID %d waited for its probes too long and went on: calls may not be seen",
 			 pid);
+		facts_put(ps->rec, pid, FACT_UNPROBED, late, sizeof(late) - 1);
+	}
 	return true;
 }
 
