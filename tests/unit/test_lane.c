@@ -40,7 +40,7 @@ static void equal_pids_of_two_sources_do_not_meet(void **state)
 		    "orphan aclprofRangeStop 1\n");
 }
 
-/* The first that is told keeps its PID; the other gets a free one, also as a parent or in a label. */
+/* The first that is told keeps its PID; the other gets a free one, also as a parent. */
 static void a_used_pid_is_replaced_everywhere(void **state)
 {
 	(void)state;

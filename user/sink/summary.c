@@ -256,8 +256,7 @@ static int summary_source(void *ctx, const struct trace_source *src)
 	s->sources++;
 	if (*src->ended) {
 		s->incomplete_sources++;
-		snprintf(what, sizeof(what),
-			 "was merged %s: what came after is missing",
+		snprintf(what, sizeof(what), "was merged %s: what came after is missing",
 			 !strcmp(src->ended, "damaged") ? "damaged" : "incomplete");
 		say_source(&s->ended, src, what);
 	}
