@@ -115,6 +115,7 @@ static void explain(int err)
 int targets_open(struct targets *t, const struct session_config *cfg)
 {
 	struct session_config own = *cfg;
+	const uint64_t page = (uint64_t)getpagesize();
 	bool as_owner;
 	int err;
 
@@ -130,7 +131,8 @@ int targets_open(struct targets *t, const struct session_config *cfg)
 	own.plan.lifecycle = t->lifecycle;
 	own.plan.returns = t->returns;
 	own.plan.force_entry = t->probe_site == 1;
-	own.ring_size = t->ring_size;
+	/* The kernel gives whole pages, which can be larger than the smallest ring. */
+	own.ring_size = t->ring_size > page ? t->ring_size : page;
 	own.duration_ns = t->duration_ns;
 	own.delay_ns = t->delay_ns;
 	own.follow = !t->no_follow;

@@ -82,4 +82,12 @@ ACLTAP_FAKE_PROF=off traced "form pac, failures" --probe-site=auto "$T/nullstamp
 use_form jmp
 traced "texts, pages of $("$PYTHON" -c "import os; print(os.sysconf('SC_PAGESIZE'))")" --probe-site=auto \
 	"$T/messages"
+
+# Less than a page where pages are large.
+run_acltap record --ring-size 4K -o "$tmp/small.ndjson" -- "$T/seed_loops" 1 500
+assert_eq "the smallest ring: status" "$status" 0
+rows=$(events_count "$tmp/small.ndjson" marker)
+lost=$(events_count "$tmp/small.ndjson" loss function aclprofMark)
+assert_eq "the smallest ring: marks and losses ($lost)" $((rows + lost)) 500
+check "the smallest ring: some arrive" test "$rows" -gt 0
 finish
