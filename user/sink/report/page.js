@@ -107,13 +107,13 @@ function addList(one, many, list, all, open) {
 function listProcesses(data) {
 	const {sources, processes} = data.facts;
 	const list = processes.slice().sort((a, b) => byRank(a, b) || a.pid - b.pid);
-	const several = hostsOf(list) > 1;
+	const several = hostsOf(list) > 1, onHost = new Map(list.map((p) => [p.pid, p.host_pid]));
 	if (list.length)
 		addList("process", "processes", list, [["PID", (p) => p.host_pid || p.pid],
 			["PID inside", (p) => p.nspid === p.pid ? 0 : p.nspid], ["Host", (p) => several ? p.host : ""],
 			["Rank", (p) => p.rank < 0 ? "" : String(p.rank)],
 			["Local rank", (p) => p.local_rank < 0 ? "" : String(p.local_rank)], ["Capture", (p) => p.source],
-			["Parent", (p) => p.ppid], ["Name", (p) => p.name], ["Command", (p) => p.cmdline || p.exe]], list.length <= 5);
+			["Parent", (p) => onHost.get(p.ppid) || p.ppid], ["Name", (p) => p.name], ["Command", (p) => p.cmdline || p.exe]], list.length <= 5);
 	if (sources.length)
 		addList("merged capture", "merged captures", sources, [["Capture", (s) => s.number], ["File", (s) => s.name],
 			["Host", (s) => s.host], ["Kernel", (s) => s.kernel], ["Recorded by", (s) => s.version && "acltap " + s.version],
