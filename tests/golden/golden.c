@@ -264,6 +264,30 @@ static int record(void *ctx, const void *rec, size_t sz)
 	return capwrite_record(ctx, rec, sz);
 }
 
+static int copy_file(const char *from, const char *to)
+{
+	size_t n;
+	_free_ char *data = read_file(from, &n);
+	FILE *f = data ? fopen(to, "w") : NULL;
+	bool ok = f && fwrite(data, 1, n, f) == n;
+
+	return f && !fclose(f) && ok ? 0 : -EIO;
+}
+
+static int write_merged(const char *path, const struct test *t)
+{
+	struct mergescript m;
+	char why[MERGE_WHY] = "";
+	int err = mergescript_write(&m, t->text, why) ?: mergescript_merge(&m, why);
+
+	if (err)
+		fprintf(stderr, "%s: %s\n", t->script, why);
+	else
+		err = copy_file(m.merged, path);
+	mergescript_free(&m);
+	return err;
+}
+
 static int write_capture(const char *path, const struct test *t)
 {
 	struct capwrite *w;
@@ -288,7 +312,7 @@ static int write_one(const char *path, const char *script)
 
 	t.text = read_file(script, &t.len);
 	if (t.text && dot && !strcmp(dot, CAPTURE_SUFFIX))
-		err = write_capture(path, &t);
+		err = mergescript_is(t.text) ? write_merged(path, &t) : write_capture(path, &t);
 	else if (t.text)
 		err = write_file(path, &t);
 	if (err)
