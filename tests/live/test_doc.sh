@@ -4,7 +4,7 @@
 # read them.
 . "$(dirname "$0")/lib.sh"
 [ -x "$ACLTAP" ] || die "$ACLTAP is not built"
-make --no-print-directory O="$O" doc >"$tmp/stdout" 2>"$tmp/stderr" || die "make doc failed"
+make --no-print-directory O="${O#"$ROOT"/}" doc >"$tmp/stdout" 2>"$tmp/stderr" || die "make doc failed"
 commands=$("$ACLTAP" --help | sed -nE 's/^  ([a-z]+) .*/\1/p')
 BASH_FILE=$O/doc/acltap.bash
 ZSH_FILE=$O/doc/_acltap

@@ -3,7 +3,7 @@
 # --help of acltap and of each command: fits a screen, has every option and an example that holds.
 . "$(dirname "$0")/lib.sh"
 [ -x "$ACLTAP" ] || die "$ACLTAP is not built"
-make --no-print-directory O="$O" doc >"$tmp/stdout" 2>"$tmp/stderr" || die "make doc failed"
+make --no-print-directory O="${O#"$ROOT"/}" doc >"$tmp/stdout" 2>"$tmp/stderr" || die "make doc failed"
 LINES_MAX=40 COLUMNS_MAX=80
 
 fits() {	# name; the text is that of the last run

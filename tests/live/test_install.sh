@@ -5,7 +5,7 @@
 [ -x "$ACLTAP" ] || die "$ACLTAP is not built"
 
 run_make() {	# arguments; sets status; what was built already is not built again
-	make --no-print-directory O="$O" "$@" >"$tmp/stdout" 2>"$tmp/stderr" </dev/null
+	make --no-print-directory O="${O#"$ROOT"/}" "$@" >"$tmp/stdout" 2>"$tmp/stderr" </dev/null
 	status=$?
 }
 

@@ -5,7 +5,7 @@
 # in which no name occurs twice.
 . "$(dirname "$0")/lib.sh"
 [ -x "$ACLTAP" ] || die "$ACLTAP is not built"
-make --no-print-directory O="$O" "$O/bench/bench_capture" >"$tmp/stdout" 2>"$tmp/stderr" ||
+make --no-print-directory O="${O#"$ROOT"/}" "${O#"$ROOT"/}/bench/bench_capture" >"$tmp/stdout" 2>"$tmp/stderr" ||
 	die "cannot build bench_capture"
 RANGES=800000 LIMIT_KIB=$((256 * 1024))
 

@@ -5,7 +5,7 @@
 . "$(dirname "$0")/lib.sh"
 need_uprobes
 command -v script >/dev/null || skip "no script command"
-make --no-print-directory O="$O" "$O/bench/bench_capture" >"$tmp/stdout" 2>"$tmp/stderr" ||
+make --no-print-directory O="${O#"$ROOT"/}" "${O#"$ROOT"/}/bench/bench_capture" >"$tmp/stdout" 2>"$tmp/stderr" ||
 	die "cannot build bench_capture"
 
 on_terminal() {	# file, command line: as it would be seen there; in the background, sets pid

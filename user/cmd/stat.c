@@ -325,9 +325,8 @@ static int run_stat(int argc, char **argv)
 const struct command cmd_stat = {
 	.name = "stat",
 	.summary = "durations by name: count, total, median, percentiles and more",
-	.usage = "[options] [-p PID[,PID...]] CAPTURE|DIR\n[options] -p PID|-n GLOB|-a\n[options] "
-		 "-- "
-		 "CMD [ARG...]",
+	.usage = "[options] [-p PID[,PID...]] CAPTURE|DIR\n"
+		 "[options] -p PID[,PID...]|-n GLOB|-a|-- CMD [ARG...]",
 	.example = "acltap stat --sort p99 PROF_20260101120000_4242\nacltap stat -d 10s -p 4242",
 	.opts = options,
 	.n_opts = sizeof(options) / sizeof(options[0]),

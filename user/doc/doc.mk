@@ -13,7 +13,7 @@ D_SHARE := $(DESTDIR)$(PREFIX)/share
 D_BASH := $(D_SHARE)/bash-completion/completions/acltap
 D_ZSH := $(D_SHARE)/zsh/site-functions/_acltap
 
-$(D)/obj/%.o: %.c $(O)/flags
+$(D)/obj/%.o: %.c $(O)/flags user/doc/doc.mk
 	@mkdir -p $(@D)
 	$(Q)$(HOSTCC) -O1 $(BASE) -MMD -MP -c -o $@ $<
 
