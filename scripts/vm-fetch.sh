@@ -148,7 +148,7 @@ image_in() {	# folder: keeps nothing but the image
 	local image
 	for image in "$1"/boot/vmlinu[xz]-* "$1"/usr/lib/modules/*/vmlinuz; do
 		[ -e "$image" ] || continue
-		mv "$image" "$1/image" && rm -rf "$1"/{boot,lib,usr,etc}
+		mv "$image" "$1/image" && rm -rf "${1:?}"/{boot,lib,usr,etc}
 		return
 	done
 	return 1

@@ -29,7 +29,8 @@ features() {	# file
 		type information	BTF
 		raw tracepoints	tracepoints
 	END
-	echo "${out# }"
+	out=${out# }
+	echo "${out:--}"	# never empty: the columns are separated by tabs
 }
 
 report() {	# architecture, name, output of the VM, its status
