@@ -52,7 +52,7 @@ DISCOVER := maps procread procmaps proc elfread elfsym libpath disasm plt_names 
 LIVE := multi_link try_return features bpfload attach files prelook stops facts procset procs join launch guardian ring recorder status session
 CORE := entry decode order text stack state spans startstop calls range tracks counts model tee values reservoir filter stats ranktest compare \
 	pids lane align rankstat pipeline
-STORE := capwrite capread replay mergein mergeplan merge
+STORE := keep capwrite capread replay mergein mergeplan merge
 SINK := out escape repair ids intern pack sort csv json event_rows events $(if $(HAVE_SQLITE),dbfile sqlite) \
 	$(if $(HAVE_PROTOBUF_C),pftrace pftracks perfetto) \
 	html_text html_spans html_facts html null sink summary

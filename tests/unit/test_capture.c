@@ -393,6 +393,130 @@ static void captures_being_written_are_locked(void **state)
 	assert_ok(capwrite_close(w));
 }
 
+/* Records of one process without gaps: a fact, then calls that count up in time. */
+static size_t make_call(struct record *r, uint64_t i)
+{
+	memset(r, 0, sizeof(*r));
+	r->w.time_ns = 1000 + i;
+	r->w.tgid = r->w.tid = 42;
+	r->w.kind = i ? WIRE_CALL : WIRE_FACT;
+	r->w.func = 3;
+	r->w.arg1 = i ? 0 : FACT_NAME;
+	r->w.msg_len = i ? 30 : 4;
+	r->w.len = (uint16_t)(sizeof(r->w) + r->w.msg_len);
+	memset(r->msg, 'm', r->w.msg_len);
+	return r->w.len;
+}
+
+struct kept {
+	uint64_t calls, first, last, facts, dropped, others;
+};
+
+static struct kept read_kept(const char *path, enum capread_end *ended)
+{
+	struct kept k = {0};
+	struct capread *r;
+	const void *rec;
+	struct wire w;
+	size_t sz;
+
+	assert_ok(capread_open(path, &r));
+	while (capread_next(r, &rec, &sz) == 1) {
+		memcpy(&w, rec, sizeof(w));
+		if (w.kind == WIRE_CALL) {
+			if (k.calls) /* without gaps, across the two files too */
+				assert_int_equal(w.time_ns, k.last + 1);
+			else
+				k.first = w.time_ns;
+			k.last = w.time_ns;
+			k.calls++;
+		} else if (w.kind == WIRE_FACT) {
+			k.facts++;
+		} else if (w.kind == WIRE_LOSS) {
+			assert_int_equal(w.func, 3);
+			k.dropped += w.arg1;
+		} else {
+			k.others++;
+		}
+	}
+	*ended = capread_ended(r);
+	capread_close(r);
+	return k;
+}
+
+#define KEEP_MAX (4u << 20)
+#define KEEP_CALLS 200000ull
+
+/* While it grows, after a crash, and in the end: the last part, and how much is not there. */
+static void only_the_last_is_kept(void **state)
+{
+	const char *path = tmpdir_path(state, "x.acltap"),
+		   *older = tmpdir_path(state, "x.acltap.older");
+	enum capread_end ended;
+	struct capwrite *w;
+	struct record rec;
+	struct stat st;
+	struct kept k;
+
+	assert_ok(capwrite_open(path, false, &w));
+	assert_ok(capwrite_keep_last(w, KEEP_MAX));
+	for (uint64_t i = 0; i <= KEEP_CALLS; i++) {
+		assert_ok(capwrite_record(w, &rec, make_call(&rec, i)));
+		if (i % 5000 != 1)
+			continue;
+		assert_ok(capwrite_flush(w));
+		assert_in_range(capwrite_bytes(w), 0, KEEP_MAX + 2 * CAPTURE_BLOCK_MAX);
+		k = read_kept(path, &ended);
+		assert_int_equal(ended, CAPREAD_RUNNING);
+		assert_int_equal(k.last, 1000 + i);
+		assert_int_equal(k.dropped + k.calls, i);
+		assert_int_equal(k.facts, 1);
+	}
+	assert_ok(stat(older, &st));
+	assert_ok(capwrite_close(w));
+	assert_int_not_equal(stat(older, &st), 0);
+	k = read_kept(path, &ended);
+	assert_int_equal(ended, CAPREAD_COMPLETE);
+	assert_int_equal(k.last, 1000 + KEEP_CALLS);
+	assert_int_equal(k.dropped + k.calls, KEEP_CALLS);
+	assert_true(k.dropped > KEEP_CALLS / 4 && k.calls * 80 > KEEP_MAX / 3);
+	assert_int_equal(k.facts, 1);
+	assert_int_equal(k.others, 0);
+}
+
+/* Killed at its worst moments: one of the two names is not there. */
+static void a_crash_between_the_renames(void **state)
+{
+	const char *path = tmpdir_path(state, "x.acltap"),
+		   *older = tmpdir_path(state, "x.acltap.older");
+	enum capread_end ended;
+	struct capwrite *w;
+	struct record rec;
+	struct kept whole, k;
+	struct stat st;
+	uint64_t i;
+
+	assert_ok(capwrite_open(path, false, &w));
+	assert_ok(capwrite_keep_last(w, KEEP_MAX));
+	for (i = 0; stat(older, &st) || i % 1000; i++)
+		assert_ok(capwrite_record(w, &rec, make_call(&rec, i)));
+	assert_ok(capwrite_flush(w));
+	capwrite_abandon(w);
+	whole = read_kept(path, &ended);
+	assert_int_equal(ended, CAPREAD_TRUNCATED);
+	assert_int_equal(whole.calls + 1, i);
+	assert_ok(rename(path, tmpdir_path(state, "aside")));
+	k = read_kept(path, &ended);
+	assert_int_equal(ended, CAPREAD_TRUNCATED);
+	assert_true(k.calls && k.calls < whole.calls && k.first == whole.first);
+	assert_ok(unlink(older));
+	assert_ok(rename(tmpdir_path(state, "aside"), path));
+	k = read_kept(path, &ended);
+	assert_int_equal(k.last, whole.last);
+	assert_int_equal(k.dropped + k.calls + 1, i);
+	assert_int_equal(k.facts, 1);
+}
+
 static void writer_refuses_nonsense(void **state)
 {
 	struct capwrite *w;
@@ -464,6 +588,8 @@ int main(void)
 		T(what_is_no_capture_is_refused),
 		T(writer_protects_files),
 		T(captures_being_written_are_locked),
+		T(only_the_last_is_kept),
+		T(a_crash_between_the_renames),
 		T(writer_refuses_nonsense),
 		T(full_disk_leaves_whole_blocks),
 	};

@@ -18,10 +18,14 @@
 struct run {
 	struct targets targets;
 	struct opt_strings out;
+	uint64_t max_size;
+	bool last;
 	bool overwrite, dry_run, no_tab, lanes, all;
 	struct outputs outputs;
 	struct capwrite *capture;
 };
+
+#define MIN_LAST (4ull << 20) /* several blocks, see CAPTURE_BLOCK_MAX */
 
 #define O(field) offsetof(struct run, field)
 
@@ -34,12 +38,17 @@ static const struct opt options[] = {
 	{"no-tab", 0, OPT_FLAG, O(no_tab), NULL, "csv: no TAB after times", NULL, NULL},
 	{"lanes", 0, OPT_FLAG, O(lanes), NULL, "json: overlapping ranges on rows of their own",
 	 NULL, NULL},
+	{"max-size", 0, OPT_SIZE, O(max_size), "SIZE", "end when the capture is that large", NULL,
+	 NULL},
+	{"last", 0, OPT_FLAG, O(last), NULL, "instead go on, and keep the last --max-size", NULL,
+	 NULL},
 	{"dry-run", 0, OPT_FLAG, O(dry_run), NULL, "only say what would be probed", NULL, NULL},
 };
 
 static int open_session(struct run *r)
 {
-	const struct session_config cfg = {.plan.all = r->all};
+	const struct session_config cfg = {.plan.all = r->all,
+					   .max_size = r->last ? 0 : r->max_size};
 
 	return targets_open(&r->targets, &cfg);
 }
@@ -100,7 +109,9 @@ static int open_capture(struct run *r)
 				r->outputs.capture);
 	if (err)
 		return log_err(err, "cannot write '%s'", r->outputs.capture);
-	err = session_set_capture(r->targets.session, r->capture);
+	if (r->last)
+		err = capwrite_keep_last(r->capture, r->max_size);
+	err = err ?: session_set_capture(r->targets.session, r->capture);
 	if (err)
 		log_err(err, "cannot write '%s'", r->outputs.capture);
 	return err;
@@ -148,6 +159,8 @@ static int run_record(int argc, char **argv)
 
 	targets_init(&r.targets);
 	status = cmd_parse(&cmd_record, argc, argv, &r, &args);
+	if (status < 0 && r.last && r.max_size < MIN_LAST)
+		status = cmd_usage_error(&cmd_record, "--last needs --max-size of at least 4M");
 	if (status < 0)
 		status = targets_prepare(&r.targets, &cmd_record, args.n_args ? args.args : NULL);
 	if (status < 0)

@@ -383,6 +383,10 @@ static int on_tick(struct session *s)
 	if (s->cfg.duration_ns && now - s->opened >= s->cfg.delay_ns + s->cfg.duration_ns)
 		end(s, SESSION_TIME_UP);
 	adapt_tick(s, now);
+	if (s->cfg.max_size && capwrite_bytes(s->cfg.capture) >= s->cfg.max_size) {
+		log_info("the capture has its largest size: recording ends");
+		end(s, SESSION_FULL);
+	}
 	if (now - s->continued >= CONTINUE_EVERY) {
 		procs_continue_stopped(s->procs);
 		s->continued = now;

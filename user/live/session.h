@@ -30,6 +30,7 @@ struct session_config {
 	struct plan_opts plan;
 	uint64_t ring_size;	  /* bytes */
 	uint64_t duration_ns;	  /* 0 = until the end */
+	uint64_t max_size;	  /* of the capture, in bytes; 0 = any */
 	uint64_t delay_ns;	  /* before the gate opens */
 	bool follow;		  /* children too */
 	bool no_stop;		  /* never stop a process to look at its libraries */
@@ -46,6 +47,7 @@ struct session_config {
 enum session_end {
 	SESSION_TARGETS_GONE, /* the command or the traced processes ended */
 	SESSION_TIME_UP,
+	SESSION_FULL,	/* the capture has its largest size */
 	SESSION_SIGNAL, /* SIGINT, SIGTERM or SIGHUP */
 };
 

@@ -20,7 +20,12 @@ struct capfmt_header {
 	uint32_t wire_version;
 	uint32_t header_size;
 	uint32_t crc; /* of the 20 bytes before it */
-	uint8_t zeros[40];
+	/*
+	 * Of a capture that keeps its last part only, while it is recorded: number of this part,
+	 * and where its own records begin, behind those that it repeats. 0 of every whole capture.
+	 */
+	uint64_t part, begin;
+	uint8_t zeros[24];
 };
 
 struct capfmt_block {

@@ -20,6 +20,9 @@ struct capread {
 	int err;
 	enum capread_end ended;
 	bool merged;
+	uint64_t part, begin; /* of the header: not 0 while only a last part is kept */
+	int newer;	      /* the file that follows, -1 = none */
+	uint64_t newer_begin;
 	uint64_t offset, size;
 	struct capfmt_footer seen; /* what the footer must say */
 	struct capfmt_block head;
@@ -61,6 +64,8 @@ static int read_header(struct capread *r)
 	r->merged = h.version == CAPFMT_MERGED;
 	if ((h.version != CAPFMT_VERSION && !r->merged) || h.wire_version != WIRE_VERSION)
 		return -ENOTSUP;
+	r->part = h.part;
+	r->begin = h.begin;
 	return h.header_size == sizeof(h) ? 0 : -EINVAL;
 }
 
@@ -80,6 +85,51 @@ static int open_file(struct capread *r, const char *path)
 	return read_header(r);
 }
 
+static void restart(struct capread *r, int fd, uint64_t offset, uint64_t size)
+{
+	r->fd = fd;
+	r->offset = offset;
+	r->size = size;
+}
+
+/* While only a last part is kept, the part before this one is another file: it comes first. */
+static int open_older(struct capread *r, const char *path)
+{
+	uint64_t part = r->part, begin = r->begin, size = r->size;
+	_free_ char *older = NULL;
+	int fd = r->fd;
+
+	if (fd >= 0 && !part)
+		return 0;
+	if (asprintf(&older, "%s" CAPTURE_OLDER, path) < 0)
+		return -ENOMEM;
+	restart(r, -1, 0, 0);
+	if (!open_file(r, older) && (fd < 0 || r->part + 1 == part)) {
+		r->newer = fd;
+		r->newer_begin = begin;
+		if (fd >= 0)
+			r->size += size;
+		return 0;
+	}
+	if (fd < 0)
+		return -ENOENT;
+	if (r->fd >= 0)
+		close(r->fd);
+	restart(r, fd, CAPFMT_HEADER_SIZE, size);
+	return 0;
+}
+
+/* Behind the end of the older file: the newer one, but for what it repeats. */
+static bool go_to_newer(struct capread *r)
+{
+	if (r->newer < 0 || lseek(r->newer, (off_t)r->newer_begin, SEEK_SET) < 0)
+		return false;
+	close(r->fd);
+	r->fd = r->newer;
+	r->newer = -1;
+	return true;
+}
+
 int capread_open(const char *path, struct capread **out)
 {
 	struct capread *r = calloc(1, sizeof(*r));
@@ -87,10 +137,12 @@ int capread_open(const char *path, struct capread **out)
 
 	if (!r)
 		return -ENOMEM;
-	r->fd = -1;
+	r->fd = r->newer = -1;
 	r->seen.first_ns = UINT64_MAX;
 	r->payload = malloc(CAPFMT_PAYLOAD_MAX);
 	err = r->payload ? open_file(r, path) : -ENOMEM;
+	if (!err || (err == -ENOENT && r->fd < 0))
+		err = open_older(r, path);
 	if (err)
 		capread_close(r);
 	else
@@ -169,6 +221,8 @@ static int next_block(struct capread *r)
 
 	if (n < 0)
 		return fail_with(r, (int)n);
+	if (!n && go_to_newer(r))
+		return next_block(r);
 	if (n != sizeof(r->head))
 		return end_early(r);
 	if (r->head.magic != CAPFMT_BLOCK_MAGIC || r->head.size > CAPFMT_PAYLOAD_MAX)
@@ -245,6 +299,8 @@ void capread_close(struct capread *r)
 		return;
 	if (r->fd >= 0)
 		close(r->fd);
+	if (r->newer >= 0)
+		close(r->newer);
 	free(r->payload);
 	free(r);
 }

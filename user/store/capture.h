@@ -4,7 +4,8 @@
  *
  *   file header, 64 bytes:  magic "ACLTAP\r\n"; u32 format version 1, or 2 with records of several
  *                           sources (wire.h, WIRE_PID_BITS); u32 WIRE_VERSION;
- *                           u32 header size 64; u32 CRC-32 of the 20 bytes before it; zeros
+ *                           u32 header size 64; u32 CRC-32 of the 20 bytes before it;
+ *                           u64 part, u64 begin (see capwrite_keep_last(), else 0); zeros
  *   block:  u32 magic "BLK1"; u32 type (1 records, 2 footer); u32 payload bytes; u32 CRC-32 of
  *           type, payload size and payload; payload, padded with zeros to a multiple of 8
  *   records payload: struct wire + message, each record padded to a multiple of 8
@@ -34,6 +35,14 @@ struct capwrite;
 int capwrite_open(const char *path, bool overwrite, struct capwrite **out);
 /* The same for records of several sources: what cannot read those must not try. */
 int capwrite_open_merged(const char *path, bool overwrite, struct capwrite **out);
+/*
+ * From now on at most about max bytes are kept, the last ones (at least half of it). While it grows
+ * such a capture is two files, path and path CAPTURE_OLDER, which capread_open(path) reads as one;
+ * each begins with what later records need of dropped ones, and states how many calls were dropped.
+ * capwrite_close() makes one file of them. Before the first record.
+ */
+#define CAPTURE_OLDER ".older"
+int capwrite_keep_last(struct capwrite *w, uint64_t max);
 /* Appends one record; blocks are written when full. Error sticks. */
 int capwrite_record(struct capwrite *w, const void *rec, size_t sz);
 /* Writes the block begun, so that all so far survives a crash of acltap. */

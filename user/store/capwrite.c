@@ -9,7 +9,9 @@
 
 #include "store/capture.h"
 #include "store/capfmt.h"
+#include "store/keep.h"
 #include "util/cleanup.h"
+#include "util/privs.h"
 #include "util/safepath.h"
 #include "wire.h"
 
@@ -21,6 +23,22 @@ struct capwrite {
 	uint32_t fill; /* payload bytes of the block begun */
 	/* The block begun, as it will be written. */
 	struct capfmt_block *block;
+	int dirfd;
+	char *base;	   /* its name in there, owned */
+	struct last *last; /* NULL: everything is kept */
+};
+
+/* Of a capture that keeps its last part. The part before the one being written lies beside it. */
+struct last {
+	uint64_t part_max, part;
+	uint64_t begin;		       /* of the part being written: where its own records begin */
+	struct capfmt_footer repeated; /* the records before that */
+	struct keep keep;
+	bool as_owner; /* how files are created, see privs.h */
+	int fd;	       /* of the part before, -1 = none */
+	uint64_t size;
+	struct capfmt_footer footer;
+	char *older; /* its name, owned */
 };
 
 /*
@@ -91,25 +109,22 @@ static int create(int dirfd, const char *base, bool overwrite)
 
 static int open_version(const char *path, bool overwrite, uint32_t version, struct capwrite **out)
 {
-	_fd_ int dirfd = -1;
-	_free_ char *base = NULL;
-	struct capwrite *w;
+	struct capwrite *w = calloc(1, sizeof(*w));
 	int err;
 
-	err = safepath_dir(path, &dirfd, &base);
-	if (err)
-		return err;
-	w = calloc(1, sizeof(*w));
 	if (!w)
 		return -ENOMEM;
+	w->fd = w->dirfd = -1;
 	w->footer.first_ns = UINT64_MAX;
 	w->block = malloc(CAPTURE_BLOCK_MAX);
-	w->fd = w->block ? create(dirfd, base, overwrite) : -ENOMEM;
-	err = w->fd < 0 ? w->fd : write_header(w, version);
+	err = w->block ? safepath_dir(path, &w->dirfd, &w->base) : -ENOMEM;
+	if (!err)
+		w->fd = create(w->dirfd, w->base, overwrite);
+	err = err ?: w->fd < 0 ? w->fd : write_header(w, version);
 	if (err) {
 		/* Not even a header: nobody can use the file. */
 		if (w->fd >= 0)
-			unlinkat(dirfd, base, 0);
+			unlinkat(w->dirfd, w->base, 0);
 		capwrite_abandon(w);
 		return err;
 	}
@@ -136,7 +151,7 @@ static int write_block(struct capwrite *w, struct capfmt_block *b, uint32_t type
 	return append(w, b, sizeof(*b) + size);
 }
 
-int capwrite_flush(struct capwrite *w)
+static int flush(struct capwrite *w)
 {
 	if (w->err || !w->fill)
 		return w->err;
@@ -147,11 +162,224 @@ int capwrite_flush(struct capwrite *w)
 	return 0;
 }
 
+static int add_record(struct capwrite *w, const struct wire *head, const void *rec)
+{
+	uint32_t room = capfmt_padded(head->len);
+	char *p;
+
+	if (room > CAPFMT_PAYLOAD_MAX - w->fill && flush(w))
+		return w->err;
+	p = (char *)(w->block + 1) + w->fill;
+	memcpy(p, rec, head->len);
+	memset(p + head->len, 0, room - head->len);
+	w->fill += room;
+	w->footer.records++;
+	if (head->time_ns < w->footer.first_ns)
+		w->footer.first_ns = head->time_ns;
+	if (head->time_ns > w->footer.last_ns)
+		w->footer.last_ns = head->time_ns;
+	return 0;
+}
+
+/* ---- only the last part ---- */
+
+int capwrite_keep_last(struct capwrite *w, uint64_t max)
+{
+	struct last *l = calloc(1, sizeof(*l));
+
+	if (!l)
+		return -ENOMEM;
+	w->last = l;
+	l->fd = -1;
+	l->part_max = max / 2;
+	l->as_owner = privs_as_owner(true);
+	privs_as_owner(l->as_owner);
+	if (asprintf(&l->older, "%s" CAPTURE_OLDER, w->base) < 0) {
+		l->older = NULL;
+		return -ENOMEM;
+	}
+	unlinkat(w->dirfd, l->older, 0); /* of one that crashed */
+	return 0;
+}
+
+static void footer_add(struct capfmt_footer *to, const struct capfmt_footer *f)
+{
+	to->records += f->records;
+	to->blocks += f->blocks;
+	to->first_ns = f->first_ns < to->first_ns ? f->first_ns : to->first_ns;
+	to->last_ns = f->last_ns > to->last_ns ? f->last_ns : to->last_ns;
+}
+
+static int put_repeated(void *ctx, const void *rec, size_t sz)
+{
+	struct wire head;
+
+	(void)sz;
+	memcpy(&head, rec, sizeof(head));
+	return add_record(ctx, &head, rec);
+}
+
+static int number_part(struct capwrite *w, uint64_t part, uint64_t begin)
+{
+	const uint64_t v[] = {part, begin};
+
+	if (pwrite(w->fd, v, sizeof(v), offsetof(struct capfmt_header, part)) != sizeof(v))
+		w->err = -errno ?: -EIO;
+	return w->err;
+}
+
+/* Header, and the records that later ones need. */
+static int begin_part(struct capwrite *w)
+{
+	struct last *l = w->last;
+
+	w->size = 0;
+	w->footer = (struct capfmt_footer){.first_ns = UINT64_MAX};
+	if (write_header(w, CAPFMT_VERSION))
+		return w->err;
+	w->err = keep_begin(&l->keep, put_repeated, w);
+	if (flush(w))
+		return w->err;
+	l->begin = w->size;
+	l->repeated = w->footer;
+	w->footer = (struct capfmt_footer){.first_ns = UINT64_MAX};
+	return number_part(w, l->part, l->begin);
+}
+
+/* The part written so far becomes the older one, and what was that is gone. */
+static int next_part(struct capwrite *w)
+{
+	struct last *l = w->last;
+	bool was = privs_as_owner(l->as_owner);
+	_free_ char *temp = NULL;
+	int fd = safepath_temp(w->dirfd, w->base, &temp);
+
+	if (fd < 0) {
+		w->err = fd;
+		privs_as_owner(was);
+		return fd;
+	}
+	/* What the block begun holds belongs to the part that ends. */
+	if (flush(w)) {
+		close(fd);
+		unlinkat(w->dirfd, temp, 0);
+		privs_as_owner(was);
+		return w->err;
+	}
+	footer_add(&w->footer, &l->repeated);
+	if (l->fd >= 0)
+		close(l->fd);
+	l->fd = w->fd;
+	l->size = w->size;
+	l->footer = w->footer;
+	w->fd = fd;
+	l->part++;
+	lock(fd);
+	keep_next_part(&l->keep);
+	if (!begin_part(w) && (renameat(w->dirfd, w->base, w->dirfd, l->older) ||
+			       renameat(w->dirfd, temp, w->dirfd, w->base)))
+		w->err = -errno;
+	if (w->err)
+		unlinkat(w->dirfd, temp, 0);
+	privs_as_owner(was);
+	return w->err;
+}
+
+/* Appends the newest part to the older one. */
+static int append_newest(struct capwrite *w)
+{
+	struct last *l = w->last;
+	_free_ char *buf = malloc(CAPTURE_BLOCK_MAX);
+	int newest = w->fd;
+	uint64_t at = l->begin, end = w->size;
+
+	if (!buf)
+		return w->err = -ENOMEM;
+	w->fd = l->fd;
+	l->fd = newest;
+	w->size = l->size;
+	while (at < end && !w->err) {
+		size_t want = end - at < CAPTURE_BLOCK_MAX ? end - at : CAPTURE_BLOCK_MAX;
+		ssize_t n = pread(newest, buf, want, (off_t)at);
+
+		if (n <= 0)
+			w->err = n ? -errno : -EIO;
+		else if (!append(w, buf, (size_t)n))
+			at += (uint64_t)n;
+	}
+	return w->err;
+}
+
+/* One file of the two: the older one is completed and takes the name. */
+static int join_parts(struct capwrite *w)
+{
+	struct last *l = w->last;
+
+	if (l->fd < 0) {
+		footer_add(&w->footer, &l->repeated);
+		return 0;
+	}
+	if (append_newest(w))
+		return w->err;
+	footer_add(&w->footer, &l->footer);
+	return number_part(w, 0, 0);
+}
+
+static int name_joined(struct capwrite *w)
+{
+	if (w->err || w->last->fd < 0)
+		return w->err;
+	if (renameat(w->dirfd, w->last->older, w->dirfd, w->base))
+		w->err = -errno;
+	return w->err;
+}
+
+static int note(struct capwrite *w, const void *rec)
+{
+	struct last *l = w->last;
+
+	/* First, so that the record counts for the part that it lies in. */
+	if (w->size >= l->part_max && next_part(w))
+		return w->err;
+	return w->err = keep_note(&l->keep, rec);
+}
+
+/* The totals in the end: what was dropped is not there, as if it had been lost. */
+static int add_total(struct capwrite *w, const struct wire *head, const void *rec)
+{
+	struct {
+		struct wire w;
+		struct wire_count n;
+	} total;
+
+	if (head->len != sizeof(total))
+		return add_record(w, head, rec);
+	memcpy(&total, rec, sizeof(total));
+	total.n.lost += keep_dropped(&w->last->keep, head->func);
+	return add_record(w, head, &total);
+}
+
+static void last_free(struct last *l)
+{
+	if (!l)
+		return;
+	if (l->fd >= 0)
+		close(l->fd);
+	keep_free(&l->keep);
+	free(l->older);
+	free(l);
+}
+
+/* ---- */
+
+int capwrite_flush(struct capwrite *w)
+{
+	return flush(w);
+}
+
 int capwrite_record(struct capwrite *w, const void *rec, size_t sz)
 {
 	struct wire head;
-	uint32_t room;
-	char *p;
 
 	if (w->err)
 		return w->err;
@@ -160,24 +388,16 @@ int capwrite_record(struct capwrite *w, const void *rec, size_t sz)
 	memcpy(&head, rec, sizeof(head));
 	if (head.len != sz || head.msg_len != sz - sizeof(head))
 		return -EINVAL;
-	room = capfmt_padded((uint32_t)sz);
-	if (room > CAPFMT_PAYLOAD_MAX - w->fill && capwrite_flush(w))
+	if (w->last && note(w, rec))
 		return w->err;
-	p = (char *)(w->block + 1) + w->fill;
-	memcpy(p, rec, sz);
-	memset(p + sz, 0, room - sz);
-	w->fill += room;
-	w->footer.records++;
-	if (head.time_ns < w->footer.first_ns)
-		w->footer.first_ns = head.time_ns;
-	if (head.time_ns > w->footer.last_ns)
-		w->footer.last_ns = head.time_ns;
-	return 0;
+	if (w->last && head.kind == WIRE_COUNT)
+		return add_total(w, &head, rec);
+	return add_record(w, &head, rec);
 }
 
 uint64_t capwrite_bytes(const struct capwrite *w)
 {
-	return w->size;
+	return w->size + (w->last ? w->last->size : 0);
 }
 
 int capwrite_free_bytes(const struct capwrite *w, uint64_t *bytes)
@@ -206,10 +426,12 @@ int capwrite_close(struct capwrite *w)
 {
 	int err;
 
-	if (!capwrite_flush(w))
+	if (!flush(w) && (!w->last || !join_parts(w)))
 		write_footer(w);
 	if (!w->err && fsync(w->fd) && errno != EINVAL)
 		w->err = -errno;
+	if (w->last)
+		name_joined(w);
 	err = w->err;
 	if (close(w->fd) && !err && errno != EINTR)
 		err = -errno;
@@ -224,6 +446,10 @@ void capwrite_abandon(struct capwrite *w)
 		return;
 	if (w->fd >= 0)
 		close(w->fd);
+	if (w->dirfd >= 0)
+		close(w->dirfd);
+	last_free(w->last);
+	free(w->base);
 	free(w->block);
 	free(w);
 }

@@ -1,0 +1,49 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+# --max-size ends a recording; with --last it goes on and keeps the last part, also when killed.
+. "$(dirname "$0")/lib.sh"
+need_uprobes
+
+size() {	# files: bytes of all
+	cat "$@" | wc -c
+}
+
+run_acltap record --max-size 1M -o "$tmp/first.acltap" -- "$T/storm" 1 20000
+assert_eq "--max-size: status of the command" "$status" 0
+assert_match "--max-size: said" "$(cat "$tmp/stderr")" 'largest size: recording ends'
+assert_match "--max-size: whole, nothing lost" "$(cat "$tmp/stderr")" 'nothing lost'
+bytes=$(size "$tmp/first.acltap")
+assert_eq "--max-size: $bytes bytes are about that" "$((bytes >= 1 << 20 && bytes < 20 << 20))" 1
+run_acltap record --last -o "$tmp/x.csv" -- true
+assert_eq "--last alone: usage error" "$status" 2
+
+run_acltap record --max-size 4M --last -o "$tmp/last.acltap" -o "$tmp/last.ndjson" -- \
+	"$T/storm" 1 60000
+assert_eq "--last: status" "$status" 0
+bytes=$(size "$tmp/last.acltap")
+assert_eq "--last: $bytes bytes are at most that" "$((bytes > 1 << 20 && bytes <= 5 << 20))" 1
+check "--last: one file" test ! -e "$tmp/last.acltap.older"
+assert_eq "--last: kept and dropped calls add up" "$(events_count "$tmp/last.ndjson" mismatch)" 0
+kept=$(events_count "$tmp/last.ndjson" push/pop)
+dropped=$(events_count "$tmp/last.ndjson" loss function aclprofPush)
+assert_eq "--last: some is kept, some dropped ($kept, $dropped)" \
+	"$((kept > 0 && dropped > 0 && kept + dropped <= 60000))" 1
+assert_match "--last: the process is named" "$(tail -n 1 "$tmp/last.ndjson" | head -c 2000)
+$(grep -m 1 push/pop "$tmp/last.ndjson")" '"process":"storm"'
+
+# Killed at any moment: the last part can be read.
+start_target "$T/storm" 1 1000000000
+start_tracer record --max-size 4M --last -o "$tmp/killed.csv" -p "$target"
+release
+wait_for "$LIMIT" test -e "$tmp/killed.csv.acltap.older"
+kill -KILL "$tracer"
+reap "$tracer"
+kill -KILL "$target"
+reap "$target" 2>/dev/null
+run_acltap export "$tmp/killed.csv.acltap" -o "$tmp/killed.ndjson"
+assert_match "killed: the capture says so" "$(cat "$tmp/stderr")" 'its recording crashed'
+assert_eq "killed: events of the last part" \
+	"$(($(events_count "$tmp/killed.ndjson" push/pop) > 0))" 1
+bytes=$(size "$tmp"/killed.csv.acltap*)
+assert_eq "killed: $bytes bytes are at most that" "$((bytes <= 6 << 20))" 1
+finish
