@@ -60,7 +60,8 @@ cannot_be_had() {	# architecture, name, what vm-fetch.sh said
 # acltap and the targets for another architecture, in a folder of their own.
 cross_build() {	# architecture
 	command -v "$1-linux-gnu-gcc" >/dev/null || skip "no compiler for $1"
-	O=$O/$1 T=$O/$1/targets
+	O=$O/$1
+	T=$O/targets
 	env -u MAKEFLAGS -u MFLAGS make --no-print-directory ARCH="$1" O="$O" all targets \
 		>"$tmp/cross" 2>&1 && return
 	! grep -q '^cross-sysroot.sh: cannot get' "$tmp/cross" || skip "no packages for $1"
