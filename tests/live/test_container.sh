@@ -42,6 +42,25 @@ attach_and_run -o "$tmp/mnt.ndjson"
 assert_eq "own mount namespace: status" "$status/$target_status" 0/0
 compare_truth "own mount namespace: events are those of the target" "$tmp/mnt.ndjson"
 
+# An overlay: what the process maps has another device and inode than the file that is probed.
+mkdir "$tmp/upper" "$tmp/work" "$tmp/merged"
+if mount -t overlay overlay -o "lowerdir=$tmp/lib,upperdir=$tmp/upper,workdir=$tmp/work" \
+	"$tmp/merged" 2>/dev/null; then
+	mounts+=("$tmp/merged")
+	new_truth
+	LD_LIBRARY_PATH=$tmp/merged start_target "$T/threads" 5
+	wait_for 20 grep -q merged/libmsprofiler "/proc/$target/maps" || die "the library was not mapped"
+	attach_and_run -o "$tmp/overlay.ndjson"
+	assert_eq "overlay, attached: status" "$status/$target_status" 0/0
+	compare_truth "overlay, attached: events of the target" "$tmp/overlay.ndjson"
+	new_truth
+	LD_LIBRARY_PATH=$tmp/merged run_acltap record -o "$tmp/overlay2.ndjson" -- "$T/threads" 5
+	assert_eq "overlay, launched: status" "$status" 0
+	compare_truth "overlay, launched: events of the target" "$tmp/overlay2.ndjson"
+else
+	skip_one "overlay" "no overlay file system"
+fi
+
 # A chroot with a dynamic loader of its own, launched.
 if command -v chroot >/dev/null; then
 	root=$tmp/root

@@ -48,6 +48,60 @@ for round in $(seq $ROUNDS); do
 done
 echo "# killed in the middle of $kills rounds"
 
+# Again and again, at any moment from its start on, while one target goes on making calls.
+SHORT_ROUNDS=${ACLTAP_TEST_KILLS:-92}
+feed() {
+	while printf '%.0sx' {1..20}; do sleep 0.01; done 2>/dev/null
+}
+mkfifo "$tmp/steps" || exit 1
+start env LD_LIBRARY_PATH="$T/jmp" bash -c 'exec "$0" <"$1" >"$2"' "$T/steps" "$tmp/steps" "$tmp/steps.out"
+target=$pid
+feed >"$tmp/steps" &
+feeder=$!
+background+=("$feeder")
+bad='' captures=0
+for round in $(seq "$SHORT_ROUNDS"); do
+	rm -f "$tmp"/k.* "$tmp/again.ndjson"
+	if ((round % 2)); then	# while it attaches, most likely
+		"$ACLTAP" record -o "$tmp/k.acltap" -p "$target" >/dev/null 2>&1 </dev/null &
+		tracer=$!
+	else
+		start_tracer record -o "$tmp/k.acltap" -p "$target"
+	fi
+	sleep "0.$(printf %03d $((RANDOM % 500)))"
+	kill -KILL "$tracer" || bad+=" $round:acltap had ended"
+	wait "$tracer" 2>/dev/null
+	[ -e "$tmp/k.acltap" ] || continue
+	run_acltap export "$tmp/k.acltap" -o "$tmp/again.ndjson"
+	if [ "$status" -le 1 ] && [ -e "$tmp/again.ndjson" ]; then
+		captures=$((captures + 1))
+	elif [ -s "$tmp/k.acltap" ]; then
+		bad+=" $round:export says $status: $(last_words)"
+	fi
+done
+before=$(wc -l <"$tmp/steps.out")
+more() { [ "$(wc -l <"$tmp/steps.out")" -gt $((before + 100)) ]; }
+check "$SHORT_ROUNDS kills: the target goes on" wait_for "$LIMIT" more
+kill "$feeder"
+wait "$feeder" 2>/dev/null
+reap "$target"
+assert_eq "$SHORT_ROUNDS kills: the target ends well" "$status" 0
+assert_eq "$SHORT_ROUNDS kills: it made each of its steps" \
+	"$(tail -n 1 "$tmp/steps.out")" "$(wc -l <"$tmp/steps.out")"
+assert_eq "$SHORT_ROUNDS kills: every capture can be read" "$bad" ""
+assert_eq "$SHORT_ROUNDS kills: there were captures" $((captures > SHORT_ROUNDS / 10)) 1
+echo "# $captures captures"
+# Programs are freed a little after their last holder.
+if PATH=$PATH:/usr/sbin:/usr/local/sbin command -v bpftool >/dev/null; then
+	check "$SHORT_ROUNDS kills: nothing stays attached" wait_for "$LIMIT" "$PYTHON" -B -c '
+import sys
+sys.path.insert(0, "tests/soak")
+import soak
+sys.exit(bool(soak.orphans()))'
+else
+	skip_one "nothing stays attached" "there is no bpftool"
+fi
+
 # In launch mode the command outlives acltap, or never ran: it is not left waiting or stopped.
 new_truth
 start "$ACLTAP" record -o "$tmp/launch.acltap" -- "$T/dlopen_late" 0 $LOADS \
