@@ -90,7 +90,11 @@ int on_fork(struct bpf_raw_tracepoint_args *ctx)
 	/* The child's texts are unknown when this record is lost: its gap says so. */
 	if (emit_comm(WIRE_FORK, pid_tgid, proc, tgid, child, BPF_RB_FORCE_WAKEUP))
 		fresh.gap = GAP_NEW;
-	bpf_map_update_elem(&procs, &tgid, &fresh, BPF_ANY);
+	if (bpf_map_update_elem(&procs, &tgid, &fresh, BPF_ANY)) {
+		/* Too many at once: what it does is not seen, as if its fork had been lost. */
+		count_lost(proc, lifecycle_count(), WIRE_FORK);
+		return 0;
+	}
 	stop = bpf_map_lookup_elem(&stops, &parent);
 	if (stop) {
 		__u32 state = *stop == STOP_SETTLED ? STOP_SETTLED : STOP_ARMED;

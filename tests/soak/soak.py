@@ -306,7 +306,8 @@ class Soak:
                 self.check(name, truth, self.path("x.ndjson"), False)
         else:
             ignore = {target.pid} if how == "kill target" else ()
-            whole = how == "end" and b"not seen" not in self.words("round")
+            told = self.words("round")
+            whole = how == "end" and b"not seen" not in told and b"not be seen" not in told
             self.check(name, truth, events, whole, ignore)
         for file in (truth, events, events + ".acltap", go, self.path("x.ndjson")):
             if os.path.exists(file) and len(self.problems) == problems:
