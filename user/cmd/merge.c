@@ -137,6 +137,8 @@ static int merge(const struct merge_opts *o, const struct merge_config *cfg)
 			finish_keep_capture(&outputs);
 	}
 	outputs_free(&outputs);
+	for (size_t i = 0; i < cfg->n && !err; i++)
+		err = cfg->inputs[i].ended != CAPREAD_COMPLETE; /* as every command says of it */
 	if (err)
 		return EXIT_FAILED;
 	return o->strict && res.incomplete ? EXIT_INCOMPLETE : EXIT_OK;
