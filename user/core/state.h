@@ -105,7 +105,7 @@ struct range {
 	struct range_config cfg;
 	struct range_next next;
 	struct counts *counts;
-	int err; /* first error, sticky */
+	int err;	   /* first error, sticky */
 	uint64_t *last_id; /* of the trace: shared with other sources */
 	size_t n_open, n_stamps;
 	struct map procs, threads;

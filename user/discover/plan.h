@@ -45,7 +45,7 @@ struct plan {
 	struct probe leave[PLAN_MAX]; /* returns */
 	size_t n_entry, n_leave;
 	size_t n_forwards; /* functions without a probe, since another file has what they do */
-	struct plan_why { /* by function number */
+	struct plan_why {  /* by function number */
 		struct plan_site entry, leave;
 		char why[96]; /* why it has no probe, or what to know about its symbol; "" = nothing
 			       */
