@@ -5,6 +5,18 @@
 need_uprobes
 unset LD_LIBRARY_PATH
 
+# Before 6.0 no probe can hold a process that was not launched (the kernel's version says it, not
+# acltap): what it calls while its library is probed is missing, and that is said.
+[ "$(printf '%s\n' 6.0 "$(uname -r)" | sort -V | head -n 1)" = 6.0 ] && holds=1 || holds=
+
+complete_or_told() {	# name, events file
+	if "$PYTHON" "$SRC/compare_truth.py" "$truth" "$2" >"$tmp/differs"; then
+		ok "$1: complete or told"
+	else
+		assert_match "$1: complete or told" "$(cat "$tmp/stderr")" 'not seen'
+	fi
+}
+
 late() {	# name, repetitions, libraries...: launched, then attached
 	local name=$1 repeat=$2
 	shift 2
@@ -21,8 +33,10 @@ late() {	# name, repetitions, libraries...: launched, then attached
 	# On a busy machine the wait for the probes may run out: that is said.
 	if grep -q 'waited for its probes too long' "$tmp/stderr"; then
 		ok "$name, attached: late, and said"
-	else
+	elif [ -n "$holds" ]; then
 		compare_truth "$name, attached: events from the first call on" "$tmp/late2.ndjson"
+	else
+		complete_or_told "$name, attached" "$tmp/late2.ndjson"
 	fi
 }
 
@@ -41,11 +55,7 @@ compare_truth "several copies, known: events from the first call on" "$tmp/copie
 new_truth
 run_acltap record -o "$tmp/copies2.ndjson" -- "$T/dlopen_late" 0 12 "${copies[@]}"
 assert_eq "several copies, unknown: status" "$status" 0
-if "$PYTHON" "$SRC/compare_truth.py" "$truth" "$tmp/copies2.ndjson" >"$tmp/differs"; then
-	ok "several copies, unknown: complete or told"
-else
-	assert_match "several copies, unknown: complete or told" "$(cat "$tmp/stderr")" 'not seen'
-fi
+complete_or_told "several copies, unknown" "$tmp/copies2.ndjson"
 hung=0
 for _ in $(seq 20); do
 	run_acltap record -f -o "$tmp/copies3.ndjson" -- "$T/dlopen_late" 0 12 "${copies[@]}"
