@@ -20,7 +20,7 @@ UNAVAILABLE=69
 # What tests need inside a VM of another architecture.
 PROGRAMS="bash dash busybox-static coreutils findutils diffutils grep sed mawk mount util-linux
 	bsdutils bpftool python3-minimal libpython3-stdlib libbpf1 zlib1g libcapstone4 libsqlite3-0
-	libprotobuf-c1"
+	libprotobuf-c1 libgcc-s1"
 
 die() {	# status, words
 	local rc=$1

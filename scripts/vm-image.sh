@@ -109,6 +109,8 @@ nogroup:x:65534:' >"$image/etc/group"
 	add_programs "$image"
 	add_python "$image"
 	install -m 755 tests/vm/init "$image/init" || exit 1
+	# libc loads it at the end of a thread.
+	cp -L "$(find_library libgcc_s.so.1)" "$image/usr/lib/$TRIPLET/" || exit 1
 	mapfile -t files < <(find "$image/usr" -type f \( -perm -u+x -o -name '*.so*' \))
 	add_needs "$image" "${files[@]}"
 	pack "$image" "$1.new" && mv "$1.new" "$1"
