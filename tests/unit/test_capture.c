@@ -329,7 +329,7 @@ static void what_is_no_capture_is_refused(void **state)
 		uint32_t crc;
 
 		d = slurp(path, NULL);
-		d[field]++;
+		d[field] = 9;
 		crc = (uint32_t)crc32(0, (Bytef *)d, 20);
 		memcpy(d + 20, &crc, 4);
 		spew(tmpdir_path(state, "new"), d, 64);
