@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Any bytes as an ELF file: what is found lies inside the file. */
+/* Any bytes as an ELF file: what is found, and what would be probed, lies inside the file. */
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "discover/elfsym.h"
+#include "discover/plan.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -19,6 +20,20 @@ static void check_row(const struct elf_scan *scan, int i, size_t size)
 		abort();
 	if (s->state == SYM_FOUND && (s->offset >= size || s->size > size - s->offset))
 		abort();
+}
+
+/* Also reads the file's relocations and code. */
+static void check_plan(const struct elf_scan *scan, int fd, size_t size)
+{
+	static struct plan plan;
+
+	plan_make(&(struct plan_opts){.returns = true, .all = true}, scan, fd, &plan);
+	for (size_t i = 0; i < plan.n_entry; i++)
+		if (plan.entry[i].offset >= size)
+			abort();
+	for (size_t i = 0; i < plan.n_leave; i++)
+		if (plan.leave[i].offset >= size)
+			abort();
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -35,6 +50,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 			abort();
 		if (!memchr(scan.interp, '\0', sizeof(scan.interp)))
 			abort();
+		check_plan(&scan, fd, size);
 	}
 	close(fd);
 	return 0;

@@ -299,10 +299,11 @@ static const struct slot *find_slot(const struct plt_names *p, uint64_t vaddr)
 			hi = mid;
 	}
 
+	if (lo == p->n_slots || p->slots[lo].vaddr != vaddr)
+		return NULL;
+
 	const struct slot *s = p->slots + lo, *end = p->slots + p->n_slots;
 
-	if (s == end || s->vaddr != vaddr)
-		return NULL;
 	/* Several relocations of one slot may only repeat the symbol. */
 	for (const struct slot *more = s + 1; more < end && more->vaddr == vaddr; more++)
 		if (more->sym != s->sym)
