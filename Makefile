@@ -209,6 +209,7 @@ clean: ## remove the build folder
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*## ' Makefile tests/targets/targets.mk tests/fuzz/fuzz.mk user/doc/doc.mk | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 22
+	@echo '  make ARCH=aarch64   build for another machine, into build/aarch64 (with all, targets)'
 
 -include $(TOOL_OBJ:.o=.d) $(SAN_OBJ:.o=.d) $(UNIT_SRC:%.c=$(O)/san/%.d) \
 	$(O)/san/tests/golden/golden.d $(wildcard $(O)/gen/*.d)
