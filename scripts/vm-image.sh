@@ -21,7 +21,7 @@ TRIPLET=$arch-linux-gnu
 # The rest comes from busybox, su as well: the other one wants PAM.
 PROGRAMS="bash dash timeout stdbuf env mkfifo mktemp tail head sort wc cut tr cat sleep stat seq
 	readlink realpath basename dirname sed grep mawk mount umount unshare nsenter setpriv
-	setsid script bpftool prlimit chrt taskset flock xargs find cmp diff comm od dd"
+	setsid script bpftool prlimit chrt taskset flock xargs find cmp diff comm cksum od dd"
 
 die() {
 	echo "vm-image: $*" >&2
