@@ -11,7 +11,7 @@ expect() {	# name, status, arguments of acltap
 	assert_eq "$name: $want" "$status" "$want"
 }
 
-for command in record export stat trace diff list check; do
+for command in record export merge stat trace diff list check; do
 	expect "$command --help" 0 $command --help
 	assert_match "$command --help is on stdout" "$(cat "$tmp/stdout")" "usage: acltap $command"
 	assert_eq "$command --help leaves stderr alone" "$(cat "$tmp/stderr")" ""
@@ -41,6 +41,15 @@ usage_error "bad probe site" record --probe-site=exit -- true
 usage_error "option without its value" record -o
 usage_error "export of nothing" export
 usage_error "export to nothing" export "$tmp/x.acltap"
+usage_error "merge of nothing" merge -o "$tmp/x.csv"
+usage_error "merge to nothing" merge "$tmp/x.acltap"
+for command in "export $tmp/missing.acltap" "merge $tmp/missing.acltap"; do
+	for outputs in "-o $tmp/x.CSV" "-o $tmp/x.acltap -o $tmp/y.acltap" "-o $tmp/d1 -o $tmp/d2"; do
+		# shellcheck disable=SC2086
+		usage_error "${command%% *} with outputs that cannot be meant, ${outputs//$tmp\//}" \
+			$command $outputs
+	done
+done
 
 expect "export of a missing file" 1 export "$tmp/missing.acltap" -o "$tmp/x.csv"
 expect "list of a missing file" 1 list "$tmp/missing.so"

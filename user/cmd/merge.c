@@ -127,6 +127,10 @@ static int merge(const struct merge_opts *o, const struct merge_config *cfg)
 	struct finish_result res = {0};
 	int err = outputs_plan(&o->out, true, o->overwrite, &outputs);
 
+	if (err == -EINVAL) {
+		outputs_free(&outputs);
+		return EXIT_USAGE;
+	}
 	err = err ?: refuse_own_input(cfg, &outputs);
 	err = err ?: write_capture(cfg, &outputs, o);
 	if (err)
