@@ -73,7 +73,7 @@ int loaded(struct pt_regs *ctx)
 
 	if (!is_watched(proc, tgid) || loader_state(ctx) != R_DEBUG_CONSISTENT)
 		return 0;
-	if (hold(tgid, STOP_SENT))
+	if (may_signal && hold(tgid, STOP_SENT))
 		bpf_send_signal(SIGSTOP);
 	tell_loaded(proc);
 	return 0;

@@ -119,6 +119,8 @@ struct control {
 	__u32 hurried;	/* processes that are not traced and were not waited for; programs count */
 	__u32 no_room;	/* calls of processes for which the map has no room; the programs count */
 	__u64 hurried_ns; /* when the last of them waited in vain */
+	__u32 released;	  /* processes that the guardian continued: acltap was blocked */
+	__u32 pad;
 };
 
 /* Offset of r_state in struct r_debug (<link.h>), and its value when no change is under way. */

@@ -5,6 +5,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/wait.h>
@@ -17,24 +18,24 @@
 
 /* Probes of a dead acltap go on firing until the kernel has removed them. */
 #define WATCH_ROUNDS 400
+#define LAST_ROUNDS 3
 #define ROUND_NS 5000000
+#define IDLE_LOOK_MS 1000
+#define LOOK_MS 50
+#define FORGOTTEN_LOOKS 30
+#define STOPPED_MAX 256
 
-int guardian_continue_all(int stops_fd, bool every)
+void guardian_continue_all(int stops_fd, bool every)
 {
-	uint32_t key, next, state, armed = STOP_ARMED, *prev = NULL;
-	int n = 0;
+	uint32_t key, next, state, *prev = NULL;
 
 	/* Those that wait inside a probe (STOP_WAIT) go on by themselves: may_stop is 0. */
 	while (!bpf_map_get_next_key(stops_fd, prev, &next)) {
 		key = next;
 		prev = &key;
-		if (bpf_map_lookup_elem(stops_fd, &key, &state) || (state != STOP_SENT && !every))
-			continue;
-		bpf_map_update_elem(stops_fd, &key, &armed, BPF_EXIST);
-		kill((pid_t)key, SIGCONT);
-		n++;
+		if (!bpf_map_lookup_elem(stops_fd, &key, &state) && (state == STOP_SENT || every))
+			kill((pid_t)key, SIGCONT);
 	}
-	return n;
 }
 
 /* Nothing of acltap's may stay open here: not its links, nor its pipes to others. */
@@ -69,6 +70,64 @@ static void continue_parents(int procs_fd)
 	}
 }
 
+/* Processes that are stopped, and at how many looks in a row they were. */
+struct stopped {
+	uint32_t tgid[STOPPED_MAX];
+	uint32_t looks[STOPPED_MAX];
+	size_t n;
+};
+
+static uint32_t looks_so_far(const struct stopped *s, uint32_t tgid)
+{
+	for (size_t i = 0; i < s->n; i++)
+		if (s->tgid[i] == tgid)
+			return s->looks[i];
+	return 0;
+}
+
+/*
+ * Continues whoever was stopped at every look for over a second: acltap is blocked, and tells when
+ * it is back.
+ */
+static void release_forgotten(const struct bpf *b, struct stopped *last)
+{
+	uint32_t key, next, state, looks, armed = STOP_ARMED, *prev = NULL;
+	struct stopped now = {0};
+
+	while (!bpf_map_get_next_key(b->stops_fd, prev, &next)) {
+		key = next;
+		prev = &key;
+		if (bpf_map_lookup_elem(b->stops_fd, &key, &state) || state != STOP_SENT)
+			continue;
+		looks = looks_so_far(last, key) + 1;
+		if (looks > FORGOTTEN_LOOKS) {
+			bpf_map_update_elem(b->stops_fd, &key, &armed, BPF_EXIST);
+			kill((pid_t)key, SIGCONT);
+			__atomic_add_fetch(&b->control->released, 1, __ATOMIC_RELAXED);
+		} else if (now.n < STOPPED_MAX) {
+			now.tgid[now.n] = key;
+			now.looks[now.n++] = looks;
+		}
+	}
+	*last = now;
+}
+
+/* Until acltap ends: 'q', or end of file when it died. */
+static char watch(const struct bpf *b, int pipe)
+{
+	struct pollfd p = {.fd = pipe, .events = POLLIN};
+	struct stopped stopped = {0};
+	char c = 0;
+	int n;
+
+	while ((n = poll(&p, 1, stopped.n ? LOOK_MS : IDLE_LOOK_MS)) <= 0)
+		if (!n)
+			release_forgotten(b, &stopped);
+	while (read(pipe, &c, 1) < 0 && errno == EINTR)
+		;
+	return c;
+}
+
 static void drop_stdio(void)
 {
 	int fd = open("/dev/null", O_RDWR);
@@ -83,8 +142,8 @@ static void guard(const struct bpf *b, int pipe)
 {
 	struct timespec round = {.tv_nsec = ROUND_NS};
 	int keep[] = {pipe, b->stops_fd, b->procs_fd};
-	char c = 0;
 	sigset_t all;
+	bool died;
 
 	sigfillset(&all);
 	sigprocmask(SIG_BLOCK, &all, NULL);
@@ -92,16 +151,14 @@ static void guard(const struct bpf *b, int pipe)
 	drop_stdio();
 	close_all_but(keep, 3);
 	privs_drop(RIGHT_BIT(RIGHT_KILL) | RIGHT_BIT(RIGHT_BPF));
-	while (read(pipe, &c, 1) < 0 && errno == EINTR)
-		;
-	if (c == 'q')
-		_exit(0);
+	died = watch(b, pipe) != 'q';
 	b->control->may_stop = 0;
 	b->control->gate = 0;
-	for (int i = 0; i < WATCH_ROUNDS; i++) {
+	for (int i = 0; i < (died ? WATCH_ROUNDS : LAST_ROUNDS); i++) {
 		/* acltap may have died between marking a process armed and continuing it. */
-		guardian_continue_all(b->stops_fd, i == 0);
-		continue_parents(b->procs_fd);
+		guardian_continue_all(b->stops_fd, died && i == 0);
+		if (died)
+			continue_parents(b->procs_fd);
 		nanosleep(&round, NULL);
 	}
 	_exit(0);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A process of its own that continues stopped targets when acltap dies in between (SIGKILL, crash).
- * It holds a pipe, the map of stopped processes and the switches, nothing else.
+ * A process of its own that continues stopped targets when acltap dies in between (SIGKILL, crash),
+ * or does not come round to it (a reader or a disk that blocks it). It holds a pipe, the maps of
+ * processes and the switches, nothing else.
  */
 #ifndef ACLTAP_LIVE_GUARDIAN_H
 #define ACLTAP_LIVE_GUARDIAN_H
@@ -18,7 +19,10 @@ int guardian_start(const struct bpf *b, struct guardian *g);
 /* All probes that stop are switched off: the guardian may go. */
 void guardian_dismiss(struct guardian *g);
 
-/* Continues every process marked STOP_SENT, or every one in the map; returns how many. */
-int guardian_continue_all(int stops_fd, bool every);
+/*
+ * Continues every process marked STOP_SENT, or every one in the map. The mark stays: it is written
+ * before the signal is sent, which may come after this and is for the next call to undo.
+ */
+void guardian_continue_all(int stops_fd, bool every);
 
 #endif

@@ -183,7 +183,7 @@ static void attach(struct procs *ps, pid_t pid, const char *name)
 		forget_stop(ps, pid); /* it ended */
 		return;
 	}
-	procs_let_go(ps, pid, STOP_WAIT, false);
+	procs_let_go(ps, pid, STOP_WAIT, 0);
 	put_name(ps, pid, name);
 }
 

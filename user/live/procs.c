@@ -23,6 +23,7 @@
 #include "util/unit.h"
 
 #define NUDGE_NS 2000000000ull
+#define MARGIN_NS 50000000ull
 #define TASK_COMM_LEN 16
 #define RESCAN_NS 1000000000ull
 
@@ -59,6 +60,19 @@ struct look {
 	bool probed, failed;
 };
 
+/* What it is nobody knows: it may be the library. */
+static void tell_unreadable(struct proc *p, const struct proc_file *pf)
+{
+	if (pf->err == -EACCES && !p->unreadable) {
+		p->unreadable = true;
+		log_warn("PID %d: cannot look into '%s': permission denied; calls of it are not "
+			 "seen",
+			 p->pid, pf->path);
+	} else {
+		log_verbose("PID %d: cannot open '%s': %s", p->pid, pf->path, strerror(-pf->err));
+	}
+}
+
 /* Probes are in the file; are they in what this process runs of it? */
 static bool verify(struct look *l, const struct proc_file *pf)
 {
@@ -83,8 +97,7 @@ static int look_at(void *ctx, const struct proc_file *pf)
 	int state;
 
 	if (pf->fd < 0) {
-		log_verbose("PID %d: cannot open '%s': %s", l->p->pid, pf->path,
-			    strerror(-pf->err));
+		tell_unreadable(l->p, pf);
 		return 0;
 	}
 	state = files_look(l->ps->cfg.files, pf->fd, pf->path);
@@ -103,18 +116,26 @@ static void watch_stamps(struct procs *ps)
 	files_watch_stamps(ps->cfg.files, due || !ps->any_settled);
 }
 
+/* A SIGSTOP of ours may be on its way to it: if it is stopped soon it is continued. */
+static void nudge(const struct procs *ps, struct proc *p)
+{
+	if (p && ps->cfg.launched)
+		p->nudge_until = clock_mono_ns() + NUDGE_NS;
+}
+
 /*
  * Where processes wait inside the probe only procs_let_go() and the probe itself change the state
  * of one: anything else would race with a process that loads and unloads meanwhile.
  */
 void procs_settle(struct procs *ps, struct proc *p)
 {
-
 	p->settled = true;
 	ps->any_settled = true;
 	watch_stamps(ps);
-	if (!ps->cfg.bpf->waits && !stops_held(ps->cfg.bpf, p->pid))
+	if (!ps->cfg.bpf->waits && !stops_held(ps->cfg.bpf, p->pid)) {
 		stops_forget(ps->cfg.bpf, p->pid);
+		nudge(ps, p); /* it may have been stopped between the two */
+	}
 }
 
 /* The last probed file was unmapped: the next one must not be missed. */
@@ -168,7 +189,7 @@ int procs_look(struct procs *ps, struct proc *p)
 
 int procs_scan(struct procs *ps, pid_t pid, bool *probed)
 {
-	struct proc unknown = {.pid = pid, .told = true};
+	struct proc unknown = {.pid = pid, .told = true, .unreadable = true};
 	struct look l = {.ps = ps, .p = &unknown};
 	int err = proc_scan_maps(pid, look_at, &l);
 
@@ -199,7 +220,7 @@ static int trace(struct procs *ps, pid_t pid, struct proc **out)
 	if (err)
 		return log_err(err, "cannot trace PID %d", pid);
 	if (ps->cfg.may_stop)
-		stops_set(ps->cfg.bpf, pid, STOP_ARMED, BPF_ANY);
+		stops_set(ps->cfg.bpf, pid, STOP_ARMED, BPF_NOEXIST); /* it may be held already */
 	*out = p;
 	return 0;
 }
@@ -302,19 +323,12 @@ static void watch_parents(struct procs *ps, pid_t pid)
 	}
 }
 
-/* A SIGSTOP of ours may be on its way to it: whoever is stopped soon is continued. */
-static void nudge(const struct procs *ps, struct proc *p, bool signalled)
-{
-	if (p && ps->cfg.launched && signalled)
-		p->nudge_until = clock_mono_ns() + NUDGE_NS;
-}
-
 /*
  * Lets a process that was held for us go on. One that was stopped by a signal keeps its entry until
  * after SIGCONT, so that the guardian can take over at any moment; it is armed before, since the
  * process may be stopped again at once.
  */
-void procs_let_go(struct procs *ps, pid_t pid, enum stop_state how, bool expired)
+void procs_let_go(struct procs *ps, pid_t pid, enum stop_state how, uint64_t since_ns)
 {
 	struct proc *p = procset_find(&ps->set, pid);
 	bool settled = p && p->settled;
@@ -324,14 +338,15 @@ void procs_let_go(struct procs *ps, pid_t pid, enum stop_state how, bool expired
 				 pid); /* looking took a while: it may be stopped by now */
 	if (how != STOP_SENT) {
 		stops_set(ps->cfg.bpf, pid, settled ? STOP_SETTLED : STOP_ARMED, BPF_EXIST);
-		nudge(ps, p, expired);
+		/* Was the wait over before that was stored? Then it is stopped all the same. */
+		if (clock_mono_ns() - since_ns > STOP_WAIT_NS - MARGIN_NS)
+			nudge(ps, p);
 		return;
 	}
 	if (!settled || ps->cfg.bpf->waits)
 		stops_set(ps->cfg.bpf, pid, settled ? STOP_SETTLED : STOP_ARMED, BPF_EXIST);
 	kill(pid, SIGCONT);
-	nudge(ps, p,
-	      true); /* the signal may come after ours: the map is written before it is sent */
+	nudge(ps, p); /* the signal may come after ours: the map is written before it is sent */
 	watch_parents(ps, pid);
 	if (settled && !ps->cfg.bpf->waits)
 		stops_forget(ps->cfg.bpf, p->pid);
@@ -349,20 +364,19 @@ void procs_tell_window(struct procs *ps, pid_t pid, uint64_t loaded_ns)
 }
 
 /* Attached processes go on when nobody answers; launched ones are stopped by a signal then. */
-static bool tell_expired(struct procs *ps, pid_t pid)
+static void tell_expired(struct procs *ps, pid_t pid)
 {
 	static const char late[] = "probed late: calls may not be seen";
 	uint32_t expired = __atomic_load_n(&ps->cfg.bpf->control->expired, __ATOMIC_RELAXED);
 
 	if (expired == ps->expired)
-		return false;
+		return;
 	ps->expired = expired;
 	if (!ps->cfg.launched) {
 		log_warn("PID %d waited for its probes too long and went on: calls may not be seen",
 			 pid);
 		facts_put(ps->rec, pid, FACT_UNPROBED, late, sizeof(late) - 1);
 	}
-	return true;
 }
 
 /* One whose fork record was lost is known to the programs only. */
@@ -385,7 +399,6 @@ static void changed(struct procs *ps, pid_t pid, uint64_t loaded_ns)
 	struct proc *p = find_traced(ps, pid);
 	enum stop_state how = stops_held(ps->cfg.bpf, pid);
 	size_t before = files_probed(ps->cfg.files);
-	bool expired;
 
 	if (!p && ps->cfg.join) {
 		join_mapped(ps, pid, loaded_ns);
@@ -393,9 +406,9 @@ static void changed(struct procs *ps, pid_t pid, uint64_t loaded_ns)
 	}
 	if (p)
 		procs_look(ps, p);
-	expired = tell_expired(ps, pid);
+	tell_expired(ps, pid);
 	if (how)
-		procs_let_go(ps, pid, how, expired);
+		procs_let_go(ps, pid, how, loaded_ns);
 	else if (files_probed(ps->cfg.files) != before)
 		procs_tell_window(ps, pid, loaded_ns);
 }
@@ -429,7 +442,8 @@ static void executed(struct procs *ps, const struct wire *w)
 	if (how) {
 		/* Its loader is probed now; when it starts again, nothing has to be waited for. */
 		procs_know_exe_of(ps, p->pid, STOP_QUIET);
-		procs_let_go(ps, p->pid, how, tell_expired(ps, p->pid));
+		tell_expired(ps, p->pid);
+		procs_let_go(ps, p->pid, how, w->time_ns);
 	} else if (files_probed(ps->cfg.files) != before && !stops_held(ps->cfg.bpf, p->pid)) {
 		/* Not held by its loader meanwhile either: that is before any call. */
 		procs_tell_window(ps, p->pid, w->time_ns);

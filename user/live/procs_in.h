@@ -28,7 +28,8 @@ int procs_scan(struct procs *ps, pid_t pid, bool *probed);
 int procs_look(struct procs *ps, struct proc *p);
 void procs_settle(struct procs *ps, struct proc *p);
 void procs_know_exe_of(struct procs *ps, pid_t pid, enum stop_state state);
-void procs_let_go(struct procs *ps, pid_t pid, enum stop_state how, bool expired);
+/* since_ns: CLOCK_MONOTONIC of the record that told that it is held; 0 = there was none. */
+void procs_let_go(struct procs *ps, pid_t pid, enum stop_state how, uint64_t since_ns);
 void procs_tell_window(struct procs *ps, pid_t pid, uint64_t loaded_ns);
 
 /* Of processes that are not in the set, with -a and -n. */

@@ -140,6 +140,12 @@ static enum procs_join how_to_join(const struct session *s)
 	return children ? JOIN_CHILDREN : s->cfg.join;
 }
 
+/* Others than a command of ours are only held where a probe can, never by a signal. */
+static bool may_stop(const struct session *s)
+{
+	return !s->cfg.no_stop && (s->cfg.argv || s->bpf->waits);
+}
+
 static int make_parts(struct session *s)
 {
 	struct files_config fc = {.plan = s->cfg.plan};
@@ -149,7 +155,7 @@ static int make_parts(struct session *s)
 				  .n_names = s->cfg.n_names,
 				  .follow = s->cfg.follow,
 				  .launched = s->cfg.argv,
-				  .may_stop = !s->cfg.no_stop && (s->cfg.argv || s->bpf->waits)};
+				  .may_stop = may_stop(s)};
 	struct recorder_config rc = {.bpf = s->bpf,
 				     .ring = s->ring,
 				     .capture = s->cfg.capture,
@@ -453,7 +459,7 @@ int session_run(struct session *s)
 	s->state = s->cfg.delay_ns ? STANDBY : RUNNING;
 	bpf_gate(s->bpf, s->state == RUNNING);
 	announce(s);
-	s->bpf->control->may_stop = !s->cfg.no_stop;
+	s->bpf->control->may_stop = may_stop(s);
 	if (s->cfg.argv) {
 		s->exec_err = launch_release(&s->launch);
 		if (s->exec_err)
@@ -480,6 +486,10 @@ int session_stop(struct session *s)
 		log_warn("%u programs were not waited for: if they loaded the library from a new "
 			 "place, calls may not be seen",
 			 s->bpf->control->hurried);
+	if (s->bpf->control->released)
+		log_warn("%u stopped processes had to go on before they were looked at: acltap was "
+			 "blocked; calls may not be seen",
+			 s->bpf->control->released);
 	if (s->bpf->control->no_room)
 		log_warn("%u calls of processes beyond %d were not recorded",
 			 s->bpf->control->no_room, PROBE_MAX_PROCS);
