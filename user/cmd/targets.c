@@ -185,14 +185,14 @@ int targets_run(struct targets *t, int *cmd_status)
 	giveup_arm(targets_failed(t), session_command(t->session),
 		   session_ended(t->session) == SESSION_SIGNAL);
 	*cmd_status = 0;
-	privs_as_owner(as_owner);
 	if (err && session_exec_error(t->session)) {
 		log_err(err, "cannot run '%s'", t->argv[0]);
 		*cmd_status = err == -ENOENT ? EXIT_NOT_FOUND : EXIT_CANNOT_RUN;
-		return err;
+	} else {
+		err = session_stop(t->session) ?: err; /* still looks into other users' files */
+		drop_rights(outputs);		       /* nothing is attached any more */
 	}
-	err = session_stop(t->session) ?: err;
-	drop_rights(outputs); /* nothing is attached any more */
+	privs_as_owner(as_owner);
 	return err;
 }
 
