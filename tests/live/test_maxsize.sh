@@ -31,6 +31,14 @@ assert_eq "--last: some is kept, some dropped ($kept, $dropped)" \
 assert_match "--last: the process is named" "$(tail -n 1 "$tmp/last.ndjson" | head -c 2000)
 $(grep -m 1 push/pop "$tmp/last.ndjson")" '"process":"storm"'
 
+# What fits is kept as a whole, and is whole.
+run_acltap record --max-size 2G --last -o "$tmp/fits.acltap" -o "$tmp/fits.ndjson" -- "$T/storm" 1 100
+assert_eq "--last: all fits: status" "$status" 0
+assert_eq "--last: all fits: nothing is damaged" "$(grep -c 'damaged' "$tmp/stderr")" 0
+assert_eq "--last: all fits: no loss" "$(events_count "$tmp/fits.ndjson" loss)" 0
+run_acltap export "$tmp/fits.acltap" -o "$tmp/fits.csv"
+assert_eq "--last: all fits: export's status" "$status" 0
+
 # Killed at any moment: the last part can be read.
 start_target "$T/storm" 1 1000000000
 start_tracer record --max-size 4M --last -o "$tmp/killed.csv" -p "$target"
@@ -46,4 +54,13 @@ assert_eq "killed: events of the last part" \
 	"$(($(events_count "$tmp/killed.ndjson" push/pop) > 0))" 1
 bytes=$(size "$tmp"/killed.csv.acltap*)
 assert_eq "killed: $bytes bytes are at most that" "$((bytes <= 6 << 20))" 1
+
+# What a crash left is overwritten only when asked, whichever of the two names it has.
+mv "$tmp/killed.csv.acltap" "$tmp/aside"
+run_acltap record --max-size 4M --last -o "$tmp/killed.csv" -- true
+assert_eq "the older part alone: refused" "$status" 125
+assert_match "the older part alone: said" "$(cat "$tmp/stderr")" 'killed.csv.acltap.older'
+check "the older part alone: untouched" test -s "$tmp/killed.csv.acltap.older"
+run_acltap record -f -o "$tmp/killed.csv" -- true
+check "-f removes it, also without --last" test ! -e "$tmp/killed.csv.acltap.older"
 finish

@@ -10,6 +10,7 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 #include <zlib.h>
 
@@ -518,6 +519,114 @@ static void a_crash_between_the_renames(void **state)
 	assert_int_equal(k.facts, 1);
 }
 
+/* Whatever the number of parts there were, the one file in the end agrees with its footer. */
+static void a_last_part_is_whole_after_any_number_of_parts(void **state)
+{
+	const char *path = tmpdir_path(state, "x.acltap"),
+		   *older = tmpdir_path(state, "x.acltap.older");
+	const uint64_t part_calls = KEEP_MAX / 2 / 80;
+
+	for (uint64_t parts = 0; parts < 4; parts++) {
+		uint64_t n = 10 + parts * (part_calls + part_calls / 8);
+		enum capread_end ended;
+		struct capwrite *w;
+		struct record rec;
+		struct stat st;
+		struct kept k;
+
+		assert_ok(capwrite_open(path, true, &w));
+		assert_ok(capwrite_keep_last(w, KEEP_MAX));
+		for (uint64_t i = 0; i <= n; i++)
+			assert_ok(capwrite_record(w, &rec, make_call(&rec, i)));
+		assert_int_equal(stat(older, &st) == 0, parts > 0);
+		assert_ok(capwrite_close(w));
+		k = read_kept(path, &ended);
+		assert_int_equal(ended, CAPREAD_COMPLETE);
+		assert_int_equal(k.dropped + k.calls, n);
+		assert_int_equal(k.dropped > 0, parts > 1);
+		assert_int_equal(k.facts, 1);
+	}
+	/* And of nothing at all. */
+	{
+		enum capread_end ended;
+		struct capwrite *w;
+
+		assert_ok(capwrite_open(path, true, &w));
+		assert_ok(capwrite_keep_last(w, KEEP_MAX));
+		assert_ok(capwrite_close(w));
+		assert_int_equal(read_kept(path, &ended).calls, 0);
+		assert_int_equal(ended, CAPREAD_COMPLETE);
+	}
+}
+
+/* The n-th rename from now on fails; 0: none. In place of the C library's. */
+static unsigned int rename_fails;
+
+int renameat(int from_dir, const char *from, int to_dir, const char *to)
+{
+	if (rename_fails && !--rename_fails) {
+		errno = EIO;
+		return -1;
+	}
+	return (int)syscall(SYS_renameat2, from_dir, from, to_dir, to, 0);
+}
+
+static void a_part_that_cannot_be_named_costs_nothing(void **state)
+{
+	const char *path = tmpdir_path(state, "x.acltap");
+
+	for (unsigned int fails = 1; fails <= 4; fails++) {
+		enum capread_end ended;
+		struct capwrite *w;
+		struct record rec;
+		struct stat st;
+		struct kept k;
+		uint64_t i;
+		int err = 0;
+
+		assert_ok(capwrite_open(path, true, &w));
+		assert_ok(capwrite_keep_last(w, KEEP_MAX));
+		rename_fails = fails;
+		for (i = 0; !err && i <= KEEP_CALLS; i++)
+			err = capwrite_record(w, &rec, make_call(&rec, i));
+		assert_err(err, EIO);
+		assert_int_equal(rename_fails, 0);
+		assert_err(capwrite_close(w), EIO);
+		assert_ok(stat(path, &st));
+		k = read_kept(path, &ended);
+		assert_int_equal(ended, CAPREAD_TRUNCATED);
+		/* All up to the failure but for the record that caused the new part. */
+		assert_int_equal(k.last, 1000 + i - 2);
+		assert_int_equal(k.dropped + k.calls, i - 2);
+	}
+}
+
+/* A crash can leave the second name alone: it is a capture, which only -f may cost. */
+static void an_older_part_is_not_overwritten_unasked(void **state)
+{
+	const char *path = tmpdir_path(state, "x.acltap"),
+		   *older = tmpdir_path(state, "x.acltap.older");
+	enum capread_end ended;
+	struct capwrite *w;
+	struct record rec;
+	struct stat st;
+
+	assert_ok(capwrite_open(older, false, &w));
+	assert_ok(capwrite_record(w, &rec, make_call(&rec, 1)));
+	assert_ok(capwrite_flush(w));
+	assert_err(capwrite_open(path, true, &(struct capwrite *){NULL}), EBUSY);
+	assert_ok(capwrite_close(w));
+	assert_err(capwrite_open(path, false, &w), EEXIST);
+	assert_int_not_equal(stat(path, &st), 0);
+	assert_int_equal(read_kept(path, &ended).calls, 1);
+	assert_ok(capwrite_open(path, true, &w));
+	assert_int_not_equal(stat(older, &st), 0);
+	assert_ok(capwrite_close(w));
+	assert_ok(mkdir(older, 0700));
+	assert_err(capwrite_open(path, true, &w), EISDIR);
+	assert_ok(stat(path, &st));
+}
+
 static void writer_refuses_nonsense(void **state)
 {
 	struct capwrite *w;
@@ -591,6 +700,9 @@ int main(void)
 		T(captures_being_written_are_locked),
 		T(only_the_last_is_kept),
 		T(a_crash_between_the_renames),
+		T(a_last_part_is_whole_after_any_number_of_parts),
+		T(a_part_that_cannot_be_named_costs_nothing),
+		T(an_older_part_is_not_overwritten_unasked),
 		T(writer_refuses_nonsense),
 		T(full_disk_leaves_whole_blocks),
 	};

@@ -11,6 +11,7 @@
 #include "cmd/cmd.h"
 #include "sink/summary.h"
 #include "store/replay.h"
+#include "util/cleanup.h"
 #include "util/clock.h"
 #include "util/log.h"
 
@@ -143,7 +144,11 @@ int finish_outputs(const struct finish_config *cfg, struct finish_result *res)
 
 void finish_keep_capture(const struct outputs *o)
 {
-	if (!o->capture || access(o->capture, F_OK))
+	_free_ char *older = NULL;
+
+	if (!o->capture || asprintf(&older, "%s" CAPTURE_OLDER, o->capture) < 0)
+		return;
+	if (access(o->capture, F_OK) && access(older, F_OK))
 		return;
 	log_info("what was recorded is in '%s'", o->capture);
 	log_hint("acltap export %s -o FILE", o->capture);

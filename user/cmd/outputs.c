@@ -206,6 +206,7 @@ static int plan_one(struct outputs *o, const char *path, const char *stamp, bool
 
 static int refuse_existing(const struct outputs *o, bool want_capture, bool overwrite)
 {
+	_free_ char *older = NULL;
 	struct stat st;
 
 	if (overwrite)
@@ -216,12 +217,17 @@ static int refuse_existing(const struct outputs *o, bool want_capture, bool over
 			log_hint("-f overwrites");
 			return -EEXIST;
 		}
-	if (want_capture && o->capture && !lstat(o->capture, &st)) {
-		log_err(-EEXIST, "cannot write '%s'", o->capture);
-		log_hint("-f overwrites; 'acltap export' turns it into other formats");
-		return -EEXIST;
-	}
-	return 0;
+	if (!want_capture || !o->capture)
+		return 0;
+	older = path_of("%s" CAPTURE_OLDER, o->capture);
+	if (!older)
+		return -ENOMEM;
+	/* A crash of --last can leave either name alone: both are the capture. */
+	if (lstat(o->capture, &st) && lstat(older, &st))
+		return 0;
+	log_err(-EEXIST, "cannot write '%s'", lstat(o->capture, &st) ? older : o->capture);
+	log_hint("-f overwrites; 'acltap export %s' turns it into other formats", o->capture);
+	return -EEXIST;
 }
 
 /* ---- can they be written? Asked before anything is recorded ---- */

@@ -30,7 +30,8 @@ struct capwrite;
 
 /*
  * Creates path (O_EXCL unless overwrite, never through a symlink) with its header, and locks it
- * until it is closed. -EBUSY: to be overwritten, and being recorded.
+ * until it is closed. -EBUSY: to be overwritten, and being recorded. What lies at path CAPTURE_OLDER
+ * counts as path itself: -EEXIST, or with overwrite it is removed.
  */
 int capwrite_open(const char *path, bool overwrite, struct capwrite **out);
 /* The same for records of several sources: what cannot read those must not try. */

@@ -4,6 +4,7 @@
 #include <stddef.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
 
@@ -24,8 +25,8 @@ struct capwrite {
 	/* The block begun, as it will be written. */
 	struct capfmt_block *block;
 	int dirfd;
-	char *base;	   /* its name in there, owned */
-	struct last *last; /* NULL: everything is kept */
+	char *base, *older; /* its name in there, and that with CAPTURE_OLDER, owned */
+	struct last *last;  /* NULL: everything is kept */
 };
 
 /* Of a capture that keeps its last part. The part before the one being written lies beside it. */
@@ -38,7 +39,6 @@ struct last {
 	int fd;	       /* of the part before, -1 = none */
 	uint64_t size;
 	struct capfmt_footer footer;
-	char *older; /* its name, owned */
 };
 
 /*
@@ -107,6 +107,27 @@ static int create(int dirfd, const char *base, bool overwrite)
 	return fd;
 }
 
+/* What an earlier recording left under the second name is as much a capture as under the first. */
+static int clear_older(struct capwrite *w, bool overwrite)
+{
+	struct stat st;
+
+	if (asprintf(&w->older, "%s" CAPTURE_OLDER, w->base) < 0) {
+		w->older = NULL;
+		return -ENOMEM;
+	}
+	if (fstatat(w->dirfd, w->older, &st, AT_SYMLINK_NOFOLLOW))
+		return errno == ENOENT ? 0 : -errno;
+	if (S_ISDIR(st.st_mode))
+		return -EISDIR;
+	return overwrite ? refuse_locked(w->dirfd, w->older) : -EEXIST;
+}
+
+static int remove_older(struct capwrite *w)
+{
+	return unlinkat(w->dirfd, w->older, 0) && errno != ENOENT ? -errno : 0;
+}
+
 static int open_version(const char *path, bool overwrite, uint32_t version, struct capwrite **out)
 {
 	struct capwrite *w = calloc(1, sizeof(*w));
@@ -118,9 +139,11 @@ static int open_version(const char *path, bool overwrite, uint32_t version, stru
 	w->footer.first_ns = UINT64_MAX;
 	w->block = malloc(CAPTURE_BLOCK_MAX);
 	err = w->block ? safepath_dir(path, &w->dirfd, &w->base) : -ENOMEM;
+	err = err ?: clear_older(w, overwrite);
 	if (!err)
 		w->fd = create(w->dirfd, w->base, overwrite);
-	err = err ?: w->fd < 0 ? w->fd : write_header(w, version);
+	err = err ?: w->fd < 0 ? w->fd : remove_older(w);
+	err = err ?: write_header(w, version);
 	if (err) {
 		/* Not even a header: nobody can use the file. */
 		if (w->fd >= 0)
@@ -192,13 +215,9 @@ int capwrite_keep_last(struct capwrite *w, uint64_t max)
 	w->last = l;
 	l->fd = -1;
 	l->part_max = max / 2;
+	l->repeated.first_ns = UINT64_MAX; /* the first part repeats nothing */
 	l->as_owner = privs_as_owner(true);
 	privs_as_owner(l->as_owner);
-	if (asprintf(&l->older, "%s" CAPTURE_OLDER, w->base) < 0) {
-		l->older = NULL;
-		return -ENOMEM;
-	}
-	unlinkat(w->dirfd, l->older, 0); /* of one that crashed */
 	return 0;
 }
 
@@ -246,6 +265,19 @@ static int begin_part(struct capwrite *w)
 	return number_part(w, l->part, l->begin);
 }
 
+/* The newest part takes the name, and the one before it the other. */
+static int name_part(struct capwrite *w, const char *temp)
+{
+	if (renameat(w->dirfd, w->base, w->dirfd, w->older))
+		return w->err = -errno;
+	if (!renameat(w->dirfd, temp, w->dirfd, w->base))
+		return 0;
+	w->err = -errno;
+	/* Where that fails too, the part is still found under its other name. */
+	(void)renameat(w->dirfd, w->older, w->dirfd, w->base);
+	return w->err;
+}
+
 /* The part written so far becomes the older one, and what was that is gone. */
 static int next_part(struct capwrite *w)
 {
@@ -276,10 +308,7 @@ static int next_part(struct capwrite *w)
 	l->part++;
 	lock(fd);
 	keep_next_part(&l->keep);
-	if (!begin_part(w) && (renameat(w->dirfd, w->base, w->dirfd, l->older) ||
-			       renameat(w->dirfd, temp, w->dirfd, w->base)))
-		w->err = -errno;
-	if (w->err)
+	if (begin_part(w) || name_part(w, temp))
 		unlinkat(w->dirfd, temp, 0);
 	privs_as_owner(was);
 	return w->err;
@@ -329,7 +358,7 @@ static int name_joined(struct capwrite *w)
 {
 	if (w->err || w->last->fd < 0)
 		return w->err;
-	if (renameat(w->dirfd, w->last->older, w->dirfd, w->base))
+	if (renameat(w->dirfd, w->older, w->dirfd, w->base))
 		w->err = -errno;
 	return w->err;
 }
@@ -366,7 +395,6 @@ static void last_free(struct last *l)
 	if (l->fd >= 0)
 		close(l->fd);
 	keep_free(&l->keep);
-	free(l->older);
 	free(l);
 }
 
@@ -450,6 +478,7 @@ void capwrite_abandon(struct capwrite *w)
 		close(w->dirfd);
 	last_free(w->last);
 	free(w->base);
+	free(w->older);
 	free(w->block);
 	free(w);
 }
