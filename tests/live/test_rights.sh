@@ -81,7 +81,7 @@ caps_of_tracer() {
 	sed -n 's/^\(CapEff\|CapPrm\|CapBnd\):[[:space:]]*//p' "/proc/$tracer/status" | paste -sd ' '
 }
 start sleep 1000
-start_tracer record -o "$tmp/caps.csv" -p "$pid"
+start_tracer record --no-follow -o "$tmp/caps.csv" -p "$pid"
 wait_for "$LIMIT" eval '[ "$(caps_of_tracer)" = "$RUNNING $RUNNING $RUNNING" ]'
 assert_eq "while tracing: permitted, effective and bounding set" "$(caps_of_tracer)" \
 	"$RUNNING $RUNNING $RUNNING"
@@ -98,6 +98,28 @@ assert_eq "after tracing: the command's status" "$status" 143
 run_acltap record -o "$tmp/cmd.csv" -- grep -E '^Cap(Eff|Prm|Bnd)' /proc/self/status
 assert_eq "the command keeps what acltap was started with" "$(cat "$tmp/stdout")" \
 	"$(grep -E '^Cap(Prm|Eff|Bnd)' /proc/self/status)"
+
+# ---- what another user's process maps, in a folder that only that user may enter ----
+private=$own/private
+mkdir "$private"
+cp "$tmp"/jmp/*.so "$private" && chown -R "$uid:$gid" "$private" && chmod 700 "$private"
+cp "$T/dlopen_late" "$tmp"
+late() {	# name, command... that becomes that user
+	local name=$1
+	shift
+	run_acltap record -f -o "$tmp/late.ndjson" -- "$@"
+	assert_eq "$name: a library from a private folder: status" "$status" 0
+	assert_eq "$name: a library from a private folder: events" \
+		"$(grep -c '"kind"' "$tmp/late.ndjson")" 9
+}
+late "a user by setpriv" setpriv --reuid "$uid" --regid "$gid" --clear-groups \
+	"$tmp/dlopen_late" 20 3 "$private/libmsprofiler.so"
+if command -v su >/dev/null; then
+	late "a child's user by su" su "$user" -s /bin/sh -c \
+		"'$tmp/dlopen_late' 20 3 '$private/libmsprofiler.so'"
+else
+	skip_one "a child's user by su" "no su command"
+fi
 
 # A directory of another user's, as root: that takes one right more, and works.
 run_acltap record -o "$own/roots.csv" -- "$tmp/seed_loops" all 3
@@ -130,6 +152,15 @@ assert_eq "CAP_BPF alone: status" "$status" 1
 assert_match "CAP_BPF alone: named" "$(cat "$tmp/stderr")" 'missing CAP_PERFMON'
 with_caps "cap_bpf cap_perfmon cap_sys_admin" record -d 100ms -o "$tmp/c4.csv" -p "$sleeper"
 assert_eq "CAP_BPF, CAP_PERFMON and CAP_SYS_ADMIN: traces" "$status" 0
+LD_LIBRARY_PATH=$private start_target setpriv --reuid "$uid" --regid "$gid" --clear-groups \
+	"$tmp/seed_loops" all 5
+with_caps "cap_bpf cap_perfmon cap_sys_admin cap_sys_ptrace" record -d 300ms -o "$tmp/c5.csv" \
+	-p "$target"
+assert_eq "a private library without CAP_DAC_READ_SEARCH: told once" \
+	"$(grep -cE "PID $target: cannot look into '.*/private/.*': permission denied" "$tmp/stderr")" 1
+release
+reap "$target"
+assert_eq "a private library without CAP_DAC_READ_SEARCH: the target ends well" "$status" 0
 with_caps "cap_bpf cap_perfmon" record -d 100ms -o "$tmp/c3.csv" -p "$sleeper"
 if [ "$status" != 0 ]; then
 	assert_match "CAP_BPF and CAP_PERFMON: named" "$(cat "$tmp/stderr")" 'missing CAP_SYS_ADMIN'

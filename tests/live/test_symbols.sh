@@ -76,7 +76,7 @@ strip "$tmp/static"
 run_acltap record -o "$tmp/s2.csv" -- "$tmp/static" all 10
 assert_eq "static, stripped: the program's status" "$status" 0
 assert_eq "static, stripped: no rows" "$(csv_rows "$tmp/s2.csv")" 0
-assert_match "static, stripped: said" "$(cat "$tmp/stderr")" 'no process mapped a library with the traced functions'
+assert_match "static, stripped: said" "$(cat "$tmp/stderr")" 'no process was seen to map a library with the traced functions'
 run_acltap list "$tmp/static"
 assert_match "static, stripped: list says it" "$(cat "$tmp/stdout" "$tmp/stderr")" 'none of the traced functions'
 
@@ -105,4 +105,9 @@ if wait_for 5 eval '[ "$(readlink /proc/$pid/exe)" = "$tmp/32" ]'; then
 else
 	skip_one "a 32-bit process" "no 32-bit programs"
 fi
+
+# One that came and went between two looks may have been there.
+run_acltap record --no-stop -o "$tmp/came.csv" -- true
+assert_match "--no-stop: what cannot be seen is said" "$(cat "$tmp/stderr")" \
+	'hint: without --no-stop also one is seen that is soon unloaded again'
 finish

@@ -147,12 +147,15 @@ int targets_open(struct targets *t, const struct session_config *cfg)
 	return err;
 }
 
-/* Is any process of another user traced? What they map is in files that only they may read. */
-static bool are_others_traced(const struct targets *t)
+/*
+ * Can a traced process be another user's? What those map is in files that only they may read. It
+ * may become one after it was looked at: a command or a child by su, gosu or a set-user-id file.
+ */
+static bool can_be_others(const struct targets *t)
 {
 	uid_t uid;
 
-	if (t->everyone || t->names.n || t->user_name)
+	if (t->everyone || t->names.n || t->argv || !t->no_follow)
 		return true;
 	for (size_t i = 0; i < t->pids.n; i++)
 		if (proc_uid(t->pids.v[i], &uid) || uid != geteuid())
@@ -180,7 +183,7 @@ int targets_run(struct targets *t, int *cmd_status)
 	}
 	/* The command has its own already, and keeps them. */
 	drop_rights(RIGHTS_RUNNING | outputs |
-		    (are_others_traced(t) ? RIGHT_BIT(RIGHT_DAC_READ_SEARCH) : 0));
+		    (can_be_others(t) ? RIGHT_BIT(RIGHT_DAC_READ_SEARCH) : 0));
 	err = session_run(t->session);
 	giveup_arm(targets_failed(t), session_command(t->session),
 		   session_ended(t->session) == SESSION_SIGNAL);
@@ -203,8 +206,11 @@ void targets_explain_silence(const struct targets *t)
 	if (st.calls || st.null_stamps)
 		return;
 	if (!session_saw_library(t->session)) {
-		log_warn("no process mapped a library with the traced functions");
-		log_hint("'acltap list -p PID' shows what was found; --lib FILE names a library");
+		log_warn("no process was seen to map a library with the traced functions");
+		log_hint("%s", t->no_stop ? "without --no-stop also one is seen that is soon "
+					    "unloaded again; --lib FILE names a library"
+					  : "'acltap list -p PID' shows what was found; --lib FILE "
+					    "names a library");
 	} else {
 		log_warn("the library is probed, but none of its functions was called");
 	}
