@@ -204,8 +204,14 @@ static void the_first_error_of_the_consumer_stops_all(void **state)
 	(void)state;
 	for (;; fail_at++) {
 		struct failing f = {.fail_at = fail_at};
-		const struct consumer next = {&f,	  fail_meta, fail_process, fail_label,
-					      fail_label, fail_span, fail_tally,   fail_meta};
+		const struct consumer next = {.ctx = &f,
+					      .begin = fail_meta,
+					      .process = fail_process,
+					      .thread = fail_label,
+					      .category = fail_label,
+					      .span = fail_span,
+					      .tally = fail_tally,
+					      .end = fail_meta};
 		struct pipeline *p;
 		char err[64];
 		int ret;
@@ -301,7 +307,7 @@ static void hostile_records_do_no_harm(void **state)
 	(void)state;
 	memset(rec.msg, 'x', sizeof(rec.msg));
 	for (unsigned int round = 0; round < 300; round++) {
-		const struct pipeline_config cfg = {round & 1, round & 2};
+		const struct pipeline_config cfg = {.lifecycle = round & 1, .returns = round & 2};
 		const struct consumer next = {.ctx = &spans, .span = check_span};
 		struct pipeline *p;
 

@@ -141,7 +141,8 @@ static void push_shuffled(struct pipeline *p, const struct world *world, uint64_
 static void run(struct world *world, const struct world_opts *opts, uint64_t seed,
 		struct told *told)
 {
-	const struct pipeline_config cfg = {opts->lifecycle, opts->returns};
+	const struct pipeline_config cfg = {.lifecycle = opts->lifecycle,
+					    .returns = opts->returns};
 	const struct consumer next = {.ctx = told, .span = on_span, .tally = on_tally};
 	struct pipeline *p;
 
