@@ -74,6 +74,39 @@ assert_eq "sudo: export too" "$status/$(owners "$tmp/sudo/again.csv")" "0/$uid:$
 mkdir "$tmp/roots"
 run_acltap record -o "$tmp/roots/x.csv" -- true
 assert_eq "sudo: where only root may write" "$status/$(owners "$tmp/roots/x.csv")" "0/0:0"
+# What only root may write makes nothing else root's, and no link of the user's leads there.
+mkdir -m 700 "$tmp/secret"
+run_acltap record -o "$tmp/sudo/a.csv" -o "$tmp/secret/a.csv" -o "$tmp/secret/a.db" \
+	-o "$tmp/sudo/a.ndjson" -- "$tmp/seed_loops" all 5
+assert_eq "sudo: some of root's: status" "$status" 0
+assert_eq "sudo: some of root's: root's" "$(owners "$tmp"/secret/a.*)" 0:0
+assert_eq "sudo: some of root's: the user's" "$(owners "$tmp"/sudo/a.*)" "$uid:$gid"
+assert_eq "sudo: some of root's: no capture is left" \
+	"$(find "$tmp/sudo" "$tmp/secret" -name 'a.*.acltap*')" ""
+run_acltap record -o "$tmp/secret/b.acltap" -o "$tmp/sudo/b.csv" -- "$tmp/seed_loops" all 5
+assert_eq "sudo: root's capture" \
+	"$status/$(owners "$tmp"/secret/b.*)/$(owners "$tmp"/sudo/b.*)/$(csv_rows "$tmp/sudo/b.csv")" \
+	"0/0:0/$uid:$gid/15"
+run_acltap record -o "$tmp/sudo/c.ndjson" -o "$tmp/secret/run" -- "$tmp/seed_loops" all 5
+assert_eq "sudo: root's directory" "$status/$(owners "$tmp/secret/run")/$(owners "$tmp"/sudo/c.*)" \
+	"0/0:0/$uid:$gid"
+run_acltap record --last --max-size 4M -o "$tmp/secret/l.acltap" -o "$tmp/sudo/l.csv" -- \
+	"$T/storm" 2 60000
+assert_eq "sudo: root's capture of the last part" \
+	"$status/$(owners "$tmp"/secret/l.*)/$(owners "$tmp"/sudo/l.*)" "0/0:0/$uid:$gid"
+run_acltap record -o "$tmp/sudo/d.csv" -o "$tmp/secret/a.csv" -- true
+assert_eq "sudo: root's file exists" "$status/$(grep -c 'a.csv.: File exists' "$tmp/stderr")" 125/1
+before=$(find "$tmp/secret" | sort)
+ln -s "$tmp/secret" "$tmp/sudo/link"
+chown -h "$uid:$gid" "$tmp/sudo/link"
+for outputs in "-o $tmp/sudo/link/e.csv" "-o $tmp/sudo/link/run2" \
+	"-o $tmp/secret/f.csv -o $tmp/sudo/link/e.csv"; do
+	# shellcheck disable=SC2086
+	run_acltap record $outputs -- true
+	assert_eq "sudo: ${outputs//$tmp\//}: refused" "$status" 125
+	assert_match "sudo: ${outputs//$tmp\//}: why" "$(cat "$tmp/stderr")" 'symbolic links'
+done
+assert_eq "sudo: nothing was written through the link" "$(find "$tmp/secret" | sort)" "$before"
 unset SUDO_UID SUDO_GID
 
 # ---- capabilities while tracing, and of the command ----

@@ -14,6 +14,7 @@
 #include "util/cleanup.h"
 #include "util/clock.h"
 #include "util/log.h"
+#include "util/privs.h"
 
 #define NS_PER_S 1000000000ull
 
@@ -87,10 +88,14 @@ static int replay(const struct finish_config *cfg, struct fanout *f, struct summ
 	const char *source = cfg->source ? cfg->source : cfg->outputs->capture;
 	struct progress reading = progress_new("reading"), writing = progress_new("writing");
 	enum capread_end ended = CAPREAD_COMPLETE;
+	bool was = privs_is_owner();
 	int err;
 
 	fanout_progress(f, progress_show, &writing);
+	if (!cfg->source)
+		outputs_enter(cfg->outputs);
 	err = export_capture(source, f, cfg->filter, s, &ended, progress_show, &reading);
+	privs_as_owner(was);
 	log_status(" ");
 	if (err) {
 		tell_failure(err, source, f);
@@ -105,11 +110,14 @@ static int replay(const struct finish_config *cfg, struct fanout *f, struct summ
 static void drop_capture(const struct finish_config *cfg)
 {
 	const struct outputs *o = cfg->outputs;
+	bool was;
 
 	if (cfg->source || o->keep_capture || !o->capture)
 		return;
+	was = outputs_enter(o);
 	if (unlink(o->capture))
 		log_warn("cannot remove '%s': %s", o->capture, strerror(errno));
+	privs_as_owner(was);
 }
 
 static void print_summary(const struct finish_config *cfg, const struct summary *s,
@@ -145,10 +153,15 @@ int finish_outputs(const struct finish_config *cfg, struct finish_result *res)
 void finish_keep_capture(const struct outputs *o)
 {
 	_free_ char *older = NULL;
+	struct stat st;
+	bool was, none;
 
 	if (!o->capture || asprintf(&older, "%s" CAPTURE_OLDER, o->capture) < 0)
 		return;
-	if (access(o->capture, F_OK) && access(older, F_OK))
+	was = outputs_enter(o);
+	none = stat(o->capture, &st) && stat(older, &st);
+	privs_as_owner(was);
+	if (none)
 		return;
 	log_info("what was recorded is in '%s'", o->capture);
 	log_hint("acltap export %s -o FILE", o->capture);

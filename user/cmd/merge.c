@@ -13,6 +13,7 @@
 #include "store/merge.h"
 #include "util/cleanup.h"
 #include "util/log.h"
+#include "util/privs.h"
 #include "util/unit.h"
 
 struct merge_opts {
@@ -125,14 +126,17 @@ static int merge(const struct merge_opts *o, const struct merge_config *cfg)
 		.quiet = o->quiet,
 	};
 	struct finish_result res = {0};
+	bool was;
 	int err = outputs_plan(&o->out, true, o->overwrite, &outputs);
 
 	if (err == -EINVAL) {
 		outputs_free(&outputs);
 		return EXIT_USAGE;
 	}
+	was = outputs_enter(&outputs);
 	err = err ?: refuse_own_input(cfg, &outputs);
 	err = err ?: write_capture(cfg, &outputs, o);
+	privs_as_owner(was);
 	if (err)
 		outputs_remove_empty(&outputs);
 	if (!err) {

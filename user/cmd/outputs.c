@@ -84,7 +84,7 @@ static int open_new_dir(const char *path)
 	return fd < 0 ? -errno : fd;
 }
 
-static int make_dir(const char *path)
+static int make_empty_dir(const char *path)
 {
 	_fd_ int fd = open_new_dir(path);
 	int err;
@@ -204,6 +204,20 @@ static int plan_one(struct outputs *o, const char *path, const char *stamp, bool
 	return plan_dir(o, strdup(path), stamp);
 }
 
+/* Also where only root may look. */
+static bool exists(const char *path, struct stat *st)
+{
+	int err = lstat(path, st);
+
+	if (err && errno == EACCES) {
+		bool was = privs_as_owner(false);
+
+		err = lstat(path, st);
+		privs_as_owner(was);
+	}
+	return !err;
+}
+
 static int refuse_existing(const struct outputs *o, bool want_capture, bool overwrite)
 {
 	_free_ char *older = NULL;
@@ -212,7 +226,7 @@ static int refuse_existing(const struct outputs *o, bool want_capture, bool over
 	if (overwrite)
 		return 0;
 	for (size_t i = 0; i < o->n; i++)
-		if (strcmp(o->v[i].path, "-") && !lstat(o->v[i].path, &st) && S_ISREG(st.st_mode)) {
+		if (strcmp(o->v[i].path, "-") && exists(o->v[i].path, &st) && S_ISREG(st.st_mode)) {
 			log_err(-EEXIST, "cannot write '%s'", o->v[i].path);
 			log_hint("-f overwrites");
 			return -EEXIST;
@@ -223,9 +237,9 @@ static int refuse_existing(const struct outputs *o, bool want_capture, bool over
 	if (!older)
 		return -ENOMEM;
 	/* A crash of --last can leave either name alone: both are the capture. */
-	if (lstat(o->capture, &st) && lstat(older, &st))
+	if (!exists(o->capture, &st) && !exists(older, &st))
 		return 0;
-	log_err(-EEXIST, "cannot write '%s'", lstat(o->capture, &st) ? older : o->capture);
+	log_err(-EEXIST, "cannot write '%s'", exists(o->capture, &st) ? o->capture : older);
 	log_hint("-f overwrites; 'acltap export %s' turns it into other formats", o->capture);
 	return -EEXIST;
 }
@@ -303,18 +317,19 @@ static int check_one(struct outputs *o, const char *path, int *held)
 	return path == o->dir ? check_new_dir(o, path) : check_file(o, path, held);
 }
 
-/* What only root may write is written as root; then it belongs to root. */
-static int check(struct outputs *o, const char *path, int *held)
+/* What only root may write is written as root, and nothing else; then it belongs to root. */
+static int check(struct outputs *o, const char *path, int *held, bool *as_root)
 {
 	int err = check_one(o, path, held);
 
 	if (err == -EACCES && !geteuid() && getuid()) {
-		privs_as_owner(false);
+		bool was = privs_as_owner(false);
+
 		err = check_one(o, path, held);
+		privs_as_owner(was);
+		*as_root = !err;
 		if (!err)
 			log_info("'%s' is written as root and belongs to root", path);
-		else
-			privs_as_owner(true);
 	}
 	if (!err)
 		return 0;
@@ -328,13 +343,32 @@ static int check(struct outputs *o, const char *path, int *held)
 
 static int check_all(struct outputs *o)
 {
-	int err = o->dir ? check(o, o->dir, NULL) : 0;
+	int err = o->dir ? check(o, o->dir, NULL, &o->as_root) : 0;
 
 	if (!err && !o->dir && o->capture)
-		err = check(o, o->capture, NULL);
-	for (size_t i = 0; i < o->n && !err; i++)
-		if (!o->v[i].in_dir && strcmp(o->v[i].path, "-"))
-			err = check(o, o->v[i].path, &o->v[i].held);
+		err = check(o, o->capture, NULL, &o->as_root);
+	for (size_t i = 0; i < o->n && !err; i++) {
+		struct output *out = &o->v[i];
+
+		if (out->in_dir)
+			out->as_root = o->as_root;
+		else if (strcmp(out->path, "-"))
+			err = check(o, out->path, &out->held, &out->as_root);
+	}
+	return err;
+}
+
+bool outputs_enter(const struct outputs *o)
+{
+	return privs_as_owner(!o->as_root);
+}
+
+static int make_dir(const struct outputs *o)
+{
+	bool was = outputs_enter(o);
+	int err = make_empty_dir(o->dir);
+
+	privs_as_owner(was);
 	return err;
 }
 
@@ -360,17 +394,19 @@ int outputs_plan(const struct opt_strings *paths, bool want_capture, bool overwr
 	}
 	err = err ?: refuse_existing(o, want_capture, overwrite);
 	err = err ?: check_all(o);
-	return err || !o->dir ? err : make_dir(o->dir);
+	return err || !o->dir ? err : make_dir(o);
 }
 
 int outputs_open(const struct outputs *o, struct sink_opts opts, struct fanout *f)
 {
 	for (size_t i = 0; i < o->n; i++) {
+		bool was = privs_as_owner(!o->v[i].as_root);
 		struct sink_opts own = opts;
 		int err;
 
 		own.slice_rows = o->v[i].sliced ? 1000000 : 0;
 		err = fanout_add(f, o->v[i].ops, o->v[i].path, &own);
+		privs_as_owner(was);
 		if (err) {
 			log_err(err, "cannot write '%s'", o->v[i].path);
 			if (err == -EEXIST)
@@ -384,9 +420,11 @@ int outputs_open(const struct outputs *o, struct sink_opts opts, struct fanout *
 void outputs_remove_empty(const struct outputs *o)
 {
 	_free_ char *sub = o->dir ? path_of("%s/" VENDOR_DIR, o->dir) : NULL;
+	bool was = outputs_enter(o);
 
 	if (sub && !rmdir(sub))
 		rmdir(o->dir);
+	privs_as_owner(was);
 }
 
 void outputs_free(struct outputs *o)

@@ -15,15 +15,17 @@
 struct output {
 	const struct sink_ops *ops;
 	char *path;
-	int held;    /* a FIFO or device, open until the end; -1 = none */
-	bool in_dir; /* lies in the output directory */
-	bool sliced; /* csv of an output directory: the vendor's viewer wants slices */
+	int held;     /* a FIFO or device, open until the end; -1 = none */
+	bool in_dir;  /* lies in the output directory */
+	bool as_root; /* only root may create it, not the user whom outputs belong to */
+	bool sliced;  /* csv of an output directory: the vendor's viewer wants slices */
 };
 
 struct outputs {
 	char *dir;	   /* the output directory, NULL = none */
 	char *capture;	   /* path of the capture; NULL for export without .acltap */
 	bool keep_capture; /* the user asked for it, or it lies in the directory */
+	bool as_root;	   /* as in struct output: the directory with all in it, or the capture */
 	struct output *v;
 	size_t n;
 	bool override; /* only with CAP_DAC_OVERRIDE can all of them be created */
@@ -37,7 +39,14 @@ struct outputs {
 int outputs_plan(const struct opt_strings *paths, bool want_capture, bool overwrite,
 		 struct outputs *o);
 
-/* Opens all sinks. Returns 0, or -errno after telling the user. */
+/*
+ * From here on files are opened and created with the rights that the capture (and the directory)
+ * needs. Returns how it was, for privs_as_owner().
+ */
+bool outputs_enter(const struct outputs *o);
+
+/* Opens all sinks, each with the rights that it needs. Returns 0, or -errno after telling the user.
+ */
 int outputs_open(const struct outputs *o, struct sink_opts opts, struct fanout *f);
 
 /* Removes a directory that was made for nothing: only what is empty in it. */

@@ -74,12 +74,14 @@ static int finish(struct run *r, int trace_err, int cmd_status)
 		.sink = {.no_tab = r->no_tab, .lanes = r->lanes, .overwrite = r->overwrite},
 		.quiet = r->targets.quiet};
 	struct finish_result res = {0};
+	bool was = outputs_enter(&r->outputs);
 	int err = trace_err;
 
 	if (err)
 		capwrite_abandon(r->capture);
 	else
 		err = capwrite_close(r->capture);
+	privs_as_owner(was);
 	r->capture = NULL;
 	if (err && !trace_err)
 		log_err(err, "cannot complete '%s'", r->outputs.capture);
@@ -102,15 +104,15 @@ static int finish(struct run *r, int trace_err, int cmd_status)
 /* Only when there is something to record: -f must not cost a capture for a PID that is gone. */
 static int open_capture(struct run *r)
 {
+	bool was = outputs_enter(&r->outputs);
 	int err = capwrite_open(r->outputs.capture, r->overwrite, &r->capture);
 
+	if (!err && r->last)
+		err = capwrite_keep_last(r->capture, r->max_size);
+	privs_as_owner(was);
 	if (err == -EBUSY)
 		return log_fail(err, "cannot write '%s': another acltap is recording into it",
 				r->outputs.capture);
-	if (err)
-		return log_err(err, "cannot write '%s'", r->outputs.capture);
-	if (r->last)
-		err = capwrite_keep_last(r->capture, r->max_size);
 	err = err ?: session_set_capture(r->targets.session, r->capture);
 	if (err)
 		log_err(err, "cannot write '%s'", r->outputs.capture);
@@ -121,9 +123,12 @@ static int open_capture(struct run *r)
 static void remove_outputs(struct run *r)
 {
 	if (r->capture) {
+		bool was = outputs_enter(&r->outputs);
+
 		capwrite_abandon(r->capture);
 		r->capture = NULL;
 		unlink(r->outputs.capture);
+		privs_as_owner(was);
 	}
 	outputs_remove_empty(&r->outputs);
 }

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "sink/sort.h"
+#include "util/privs.h"
 
 const struct sink_ops *const sink_table[] = {
 	&sink_csv,	&sink_json, &sink_tsv, &sink_ndjson,
@@ -81,6 +82,7 @@ struct fanout {
 	struct sink **sinks;
 	size_t count;
 	struct sorter *sorter; /* NULL when no sink wants one */
+	bool as_owner;	       /* of whoever calls, from begin() on */
 	int sort_err;
 	uint64_t spans, drained;
 	void (*progress)(void *ctx, uint64_t done, uint64_t total);
@@ -99,9 +101,12 @@ int fanout_new(struct fanout **out)
 
 static void sink_free(struct sink *s)
 {
+	bool was = privs_as_owner(s->as_owner);
+
 	free(s->path);
 	s->path = NULL;
 	s->ops->free(s);
+	privs_as_owner(was);
 }
 
 void fanout_free(struct fanout *f)
@@ -134,6 +139,7 @@ int fanout_add(struct fanout *f, const struct sink_ops *ops, const char *path,
 	if (err)
 		return err;
 	s->ops = ops;
+	s->as_owner = privs_is_owner();
 	s->path = strdup(path);
 	if (!s->path) {
 		sink_free(s);
@@ -143,13 +149,28 @@ int fanout_add(struct fanout *f, const struct sink_ops *ops, const char *path,
 	return 0;
 }
 
+/* Files can be opened by every call: slices, scratch files. */
+static void enter(const struct fanout *f, const struct sink *s)
+{
+	if (s->as_owner != f->as_owner)
+		privs_as_owner(s->as_owner);
+}
+
+static void leave(const struct fanout *f, const struct sink *s)
+{
+	if (s->as_owner != f->as_owner)
+		privs_as_owner(f->as_owner);
+}
+
 /* Calls op of every sink that has it and did not fail before. */
 #define FOR_ALL(f, op, ...)                                                                        \
 	do {                                                                                       \
 		for (size_t i_ = 0; i_ < (f)->count; i_++) {                                       \
 			struct sink *s_ = (f)->sinks[i_];                                          \
+			enter(f, s_);                                                              \
 			if (!s_->err && s_->ops->op)                                               \
 				s_->err = s_->ops->op(s_, __VA_ARGS__);                            \
+			leave(f, s_);                                                              \
 		}                                                                                  \
 	} while (0)
 
@@ -165,6 +186,7 @@ static int fanout_begin(void *ctx, const struct trace_meta *meta)
 {
 	struct fanout *f = ctx;
 
+	f->as_owner = privs_is_owner();
 	FOR_ALL(f, begin, meta);
 	return 0;
 }
@@ -214,8 +236,11 @@ static void give_span(struct fanout *f, const struct span *sp, enum sink_order o
 	for (size_t i = 0; i < f->count; i++) {
 		struct sink *s = f->sinks[i];
 
-		if (s->ops->order == order && !s->err)
-			s->err = s->ops->span(s, sp);
+		if (s->ops->order != order || s->err)
+			continue;
+		enter(f, s);
+		s->err = s->ops->span(s, sp);
+		leave(f, s);
 	}
 }
 
@@ -254,8 +279,10 @@ static int fanout_end(void *ctx, const struct trace_meta *meta)
 		/* Without its spans a file is not complete. */
 		if (s->ops->order == SINK_BY_START && f->sort_err && !s->err)
 			s->err = f->sort_err;
+		enter(f, s);
 		if (!s->err && s->ops->end)
 			s->err = s->ops->end(s, meta);
+		leave(f, s);
 		s->done = !s->err;
 	}
 	return first_error(f);

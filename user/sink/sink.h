@@ -55,6 +55,7 @@ struct sink {
 	uint64_t left_out; /* spans that this format has no place for (not complete) */
 	uint64_t files;	   /* files written, when more than one (csv slices); path is the first */
 	bool done;	   /* end() succeeded: the file has its final name */
+	bool as_owner;	   /* whose rights it works with, see privs.h: as when it was opened */
 };
 
 /* The thread that the vendor's files name: of the end call, but for mstx ranges of the start. */
@@ -91,7 +92,10 @@ const char *sink_not_built(const char *path);
  */
 struct fanout;
 int fanout_new(struct fanout **out);
-/* Opens a sink; on an error the fan-out is as before. Before the consumer's begin(). */
+/*
+ * Opens a sink, which works with the rights that files are opened with now (privs.h); on an error
+ * the fan-out is as before. Before the consumer's begin().
+ */
 int fanout_add(struct fanout *f, const struct sink_ops *ops, const char *path,
 	       const struct sink_opts *opts);
 struct consumer fanout_consumer(struct fanout *f);

@@ -11,6 +11,7 @@
 
 #include "sink/pack.h"
 #include "util/cleanup.h"
+#include "util/privs.h"
 #include "util/safepath.h"
 
 #define READ_BUFFER (256u << 10) /* of a run while merging; holds the largest record */
@@ -40,6 +41,7 @@ struct reader {
 struct sorter {
 	int err;
 	char *beside;
+	bool as_owner;	      /* whose rights create files there, see privs.h */
 	unsigned char *arena; /* records */
 	size_t arena_len, arena_cap;
 	struct entry *index; /* half as many again behind it, for sorting */
@@ -66,6 +68,7 @@ int sort_new(const char *beside, size_t budget, struct sorter **out)
 		s->index_cap = 1024;
 	s->arena_cap = budget / 3 * 2 < READ_BUFFER ? READ_BUFFER : budget / 3 * 2;
 	s->fan_in = budget / READ_BUFFER < 2 ? 2 : budget / READ_BUFFER;
+	s->as_owner = privs_is_owner();
 	s->beside = strdup(beside ? beside : "-");
 	s->arena = malloc(s->arena_cap);
 	s->index = malloc(s->index_cap * 3 / 2 * sizeof(*s->index));
@@ -231,7 +234,10 @@ static int spill(struct sorter *s)
 	if (s->err)
 		return s->err;
 	if (s->fd < 0) {
+		bool was = privs_as_owner(s->as_owner);
+
 		s->fd = safepath_scratch(s->beside);
+		privs_as_owner(was);
 		if (s->fd < 0)
 			return s->err = s->fd;
 	}

@@ -102,9 +102,14 @@ int privs_own_files(const struct privs_user *u)
 	return 0;
 }
 
+bool privs_is_owner(void)
+{
+	return (uid_t)setfsuid((uid_t)-1) == getuid();
+}
+
 bool privs_as_owner(bool on)
 {
-	bool was = (uid_t)setfsuid((uid_t)-1) == getuid();
+	bool was = privs_is_owner();
 
 	/* Either is one of our own ids, so it is permitted. */
 	setfsgid(on ? getgid() : getegid());

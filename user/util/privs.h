@@ -30,6 +30,8 @@ void privs_user_free(struct privs_user *u);
 int privs_own_files(const struct privs_user *u);
 /* Files are opened and created as that user, or with root's rights. Returns how it was before. */
 bool privs_as_owner(bool on);
+/* How it is. Where nobody else's files are created it is always true. */
+bool privs_is_owner(void);
 
 /* Whether files can be created in the directory dirfd: 0 or -errno. plain: without CAP_DAC_*. */
 int privs_can_create(int dirfd, bool plain);

@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 
 #include "util/cleanup.h"
+#include "util/privs.h"
 
 #define MAX_LINKS 40
 
@@ -43,6 +44,9 @@ static int walk_link(struct walk *w, int fd, const char *after)
 	if (fstat(w->fd, &dir))
 		return -errno;
 	if (dir.st_mode & S_IWOTH || ++w->links > MAX_LINKS)
+		return -ELOOP;
+	/* Root's rights, in use for a user, who could place it. */
+	if (dir.st_uid && !privs_is_owner())
 		return -ELOOP;
 	n = readlinkat(fd, "", target, sizeof(target) - 1);
 	if (n < 0)

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Where files are created: never through a symbolic link that lies in a directory anybody can
- * write to, so that nobody can redirect what a privileged acltap writes. Descriptors are O_CLOEXEC.
+ * write to, so that nobody can redirect what a privileged acltap writes; nor, where root's rights
+ * are used for a user (privs.h), through one in a directory that is not root's. Descriptors are
+ * O_CLOEXEC.
  */
 #ifndef ACLTAP_UTIL_SAFEPATH_H
 #define ACLTAP_UTIL_SAFEPATH_H
