@@ -212,6 +212,27 @@ print(total)
 END
 }
 
+no_orphans() {
+	"$PYTHON" -B -c '
+import sys
+sys.path.insert(0, "tests/soak")
+import soak
+left = soak.orphans()
+print(*left)
+sys.exit(bool(left))'
+}
+
+# No BPF program of acltap's is there that nobody holds; others on this machine may trace meanwhile.
+check_nothing_attached() {	# name
+	if ! PATH=$PATH:/usr/sbin:/usr/local/sbin command -v bpftool >/dev/null; then
+		skip_one "$1" "there is no bpftool"
+	elif wait_for "$LIMIT" no_orphans; then	# they are freed a little after their last holder
+		ok "$1"
+	else
+		not_ok "$1" "programs that nobody holds: $(no_orphans 2>&1)"
+	fi
+}
+
 use_form() {	# jmp, stack, endbr or push
 	export LD_LIBRARY_PATH=$T/$1 PYTHONPATH=$T
 }

@@ -91,16 +91,7 @@ assert_eq "$SHORT_ROUNDS kills: it made each of its steps" \
 assert_eq "$SHORT_ROUNDS kills: every capture can be read" "$bad" ""
 assert_eq "$SHORT_ROUNDS kills: there were captures" $((captures > SHORT_ROUNDS / 10)) 1
 echo "# $captures captures"
-# Programs are freed a little after their last holder.
-if PATH=$PATH:/usr/sbin:/usr/local/sbin command -v bpftool >/dev/null; then
-	check "$SHORT_ROUNDS kills: nothing stays attached" wait_for "$LIMIT" "$PYTHON" -B -c '
-import sys
-sys.path.insert(0, "tests/soak")
-import soak
-sys.exit(bool(soak.orphans()))'
-else
-	skip_one "nothing stays attached" "there is no bpftool"
-fi
+check_nothing_attached "$SHORT_ROUNDS kills: nothing stays attached"
 
 # In launch mode the command outlives acltap, or never ran: it is not left waiting or stopped.
 new_truth
