@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "util/hash.h"
 #include "util/map.h"
 
 #define KEY_MAX (SPAN_NAME_MAX + 16)
@@ -145,15 +146,6 @@ static size_t key_of(const struct stats *s, const struct span *sp, char key[KEY_
 	return span_shown_name(sp, key);
 }
 
-static uint64_t hash_of(enum stats_style style, const char *key, size_t n)
-{
-	uint64_t h = 0xcbf29ce484222325u ^ style;
-
-	for (size_t i = 0; i < n; i++)
-		h = (h ^ (unsigned char)key[i]) * 0x100000001b3u;
-	return h;
-}
-
 static struct row *row_new(struct stats *s, enum stats_style style, const char *key, size_t n)
 {
 	struct row *row;
@@ -171,7 +163,7 @@ static struct row *row_new(struct stats *s, enum stats_style style, const char *
 	if (!row)
 		return NULL;
 	row->r.style = style;
-	row->r.sample.seed = hash_of(style, key, n); /* of no other row's business */
+	row->r.sample.seed = hash_bytes(style, key, n); /* of no other row's business */
 	row->key_len = n;
 	memcpy(row->key, key, n);
 	row->number = (uint32_t)s->n_rows;
@@ -184,7 +176,7 @@ static struct row *row_new(struct stats *s, enum stats_style style, const char *
 static struct row *row_find(struct stats *s, enum stats_style style, const char *key, size_t n,
 			    size_t max_rows, bool *full)
 {
-	uint64_t hash = hash_of(style, key, n);
+	uint64_t hash = hash_bytes(style, key, n);
 	struct row *first = map_get_ptr(&s->index, hash), *row;
 	size_t length = 0;
 

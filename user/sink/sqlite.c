@@ -20,6 +20,7 @@
 #include "sink/sink.h"
 #include "sink/sqlite_schema.h"
 #include "util/cleanup.h"
+#include "util/hash.h"
 
 #define NO_ID 4294967295	  /* the vendor's rangeId, and category of what has none */
 #define NO_CONNECTION 4000000000u /* those of marker_ex count up from the next */
@@ -430,21 +431,12 @@ static int db_span(struct sink *s, const struct span *sp)
 
 /* ---- Sources of a merged trace ------------------------------------------------------------- */
 
-static uint64_t hash_of(const char *s)
-{
-	uint64_t h = 0xcbf29ce484222325u;
-
-	for (; *s; s++)
-		h = (h ^ (unsigned char)*s) * 0x100000001b3u;
-	return h;
-}
-
 /* The row of HOST_INFO, one for each running kernel; hosts of old captures by their name. */
 static int host_uid(struct db *d, const struct trace_source *src, char uid[24])
 {
 	const char *key = *src->boot_id ? src->boot_id : src->host;
 	size_t before = d->hosts.count;
-	const struct host *h = ids_get(&d->hosts, hash_of(key));
+	const struct host *h = ids_get(&d->hosts, hash_str(key));
 	struct dbrow row = row_of(d, INSERT_HOST);
 	_free_ char *host = NULL;
 	int err;

@@ -11,6 +11,7 @@
 #include "sink/escape.h"
 #include "sink/ids.h"
 #include "sink/sink.h"
+#include "util/hash.h"
 #include "util/cleanup.h"
 #include "util/log.h"
 #include "util/str.h"
@@ -100,19 +101,10 @@ void summary_incomplete(struct summary *s, bool damaged, uint64_t mono_ns)
 	s->reached_ns = mono_ns;
 }
 
-static uint64_t hash_of(const char *s, size_t n)
-{
-	uint64_t h = 0xcbf29ce484222325u;
-
-	for (size_t i = 0; i < n; i++)
-		h = (h ^ (unsigned char)s[i]) * 0x100000001b3u;
-	return h ^ h >> 29;
-}
-
 /* The entry of a name, or the one for all others; NULL: no memory. */
 static struct name *name_of(struct summary *s, const char *text, uint16_t len)
 {
-	uint64_t key = hash_of(text, len);
+	uint64_t hash = hash_bytes(0, text, len), key = hash ^ hash >> 29;
 	struct name *n;
 
 	/* Names made to collide only lead to the next key, and to the others in the end. */

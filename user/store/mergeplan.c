@@ -11,6 +11,7 @@
 #include "store/mergeplan.h"
 #include "store/replay.h"
 #include "util/cleanup.h"
+#include "util/hash.h"
 #include "util/log.h"
 #include "util/map.h"
 #include "util/str.h"
@@ -60,15 +61,6 @@ static int read_heads(struct merge *m, char why[MERGE_WHY])
 	return 0;
 }
 
-static uint64_t hash_of(const char *s)
-{
-	uint64_t h = 0xcbf29ce484222325u;
-
-	for (; *s; s++)
-		h = (h ^ (unsigned char)*s) * 0x100000001b3u;
-	return h;
-}
-
 /* All recordings in a row, by their ids. */
 static int refuse_twice(const struct merge *m, char why[MERGE_WHY])
 {
@@ -77,7 +69,7 @@ static int refuse_twice(const struct merge *m, char why[MERGE_WHY])
 
 	for (size_t i = 0; i < m->cfg.n && !err; i++)
 		for (size_t k = 0; k < m->heads[i].n_sources && !err; k++) {
-			uint64_t hash = hash_of(m->heads[i].sources[k].id);
+			uint64_t hash = hash_str(m->heads[i].sources[k].id);
 			size_t other = (size_t)map_get(&seen, hash);
 
 			if (other)
