@@ -31,6 +31,20 @@ assert_eq "--last: some is kept, some dropped ($kept, $dropped)" \
 assert_match "--last: the process is named" "$(tail -n 1 "$tmp/last.ndjson" | head -c 2000)
 $(grep -m 1 push/pop "$tmp/last.ndjson")" '"process":"storm"'
 
+# What was set, and what began, in the part that was dropped.
+run_acltap record --max-size 4M --last -o "$tmp/once.acltap" -o "$tmp/once.ndjson" -- \
+	"$T/storm" 1 60000 once
+assert_eq "--last, set once: status" "$status" 0
+assert_eq "--last, set once: kept and dropped calls add up" \
+	"$(events_count "$tmp/once.ndjson" mismatch)" 0
+kept=$(events_count "$tmp/once.ndjson" push/pop)
+assert_eq "--last, set once: most is dropped, some is kept ($kept)" "$((kept > 0 && kept < 50000))" 1
+assert_eq "--last, set once: all that is kept has its name" \
+	"$(events_count "$tmp/once.ndjson" push/pop name storm status complete)" "$kept"
+assert_eq "--last: a stop whose start was dropped is a lost start" \
+	"$(events_count "$tmp/once.ndjson" lost_start function aclprofRangeStop)" 1
+assert_eq "--last: nobody is blamed for it" "$(events_count "$tmp/once.ndjson" orphan)" 0
+
 # What fits is kept as a whole, and is whole.
 run_acltap record --max-size 2G --last -o "$tmp/fits.acltap" -o "$tmp/fits.ndjson" -- "$T/storm" 1 100
 assert_eq "--last: all fits: status" "$status" 0

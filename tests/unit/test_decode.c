@@ -65,7 +65,7 @@ static void lengths_must_agree(void **state)
 
 static void kinds_and_functions_that_exist(void **state)
 {
-	static const __u8 known[] = {1, 2, 3, 4, 5, 6, 16, 17, 18, 19, 20};
+	static const __u8 known[] = {1, 2, 3, 4, 5, 6, 16, 17, 18, 19, 20, 21};
 	struct {
 		struct wire w;
 		char msg[64];

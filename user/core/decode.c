@@ -31,6 +31,7 @@ static bool payload_ok(const struct wire *w)
 	case WIRE_LOADED:
 	case WIRE_WATERMARK:
 	case WIRE_FACT:
+	case WIRE_DROPPED:
 		return true;
 	default:
 		return false;
@@ -71,4 +72,12 @@ struct message decode_text(const struct event *ev)
 		m.cut = false;
 	}
 	return m;
+}
+
+bool decode_is_option(const struct event *ev, const char *text)
+{
+	size_t n = strnlen(ev->msg, ev->w->msg_len);
+
+	return ev->w->kind == WIRE_FACT && ev->w->arg1 == FACT_OPTION && n == strlen(text) &&
+	       !memcmp(ev->msg, text, n);
 }

@@ -38,4 +38,7 @@ bool decode_is_kernel(const struct wire *w);
 /* The text ends at the first NUL; when there is one, nothing behind it was missed or cut. */
 struct message decode_text(const struct event *ev);
 
+/* Is it the fact of an option of the recording, as "name=1"? */
+bool decode_is_option(const struct event *ev, const char *text);
+
 #endif

@@ -230,13 +230,8 @@ int lane_loss(struct lane *l, const struct event *ev)
 /* Options of the recording that change what its records mean. */
 static void option(struct lane *l, const struct event *ev)
 {
-	static const char lifecycle[] = "lifecycle=1", returns[] = "returns=1";
-	size_t n = strnlen(ev->msg, ev->w->msg_len);
-
-	if (n == sizeof(lifecycle) - 1 && !memcmp(ev->msg, lifecycle, n))
-		l->cfg.lifecycle = true;
-	if (n == sizeof(returns) - 1 && !memcmp(ev->msg, returns, n))
-		l->cfg.returns = true;
+	l->cfg.lifecycle |= decode_is_option(ev, "lifecycle=1");
+	l->cfg.returns |= decode_is_option(ev, "returns=1");
 	range_configure(l->range, &l->cfg);
 }
 

@@ -236,6 +236,7 @@ static void do_exec(struct range *r, struct proc *p, const struct event *ev)
 	categories_free(p);
 	p->base_gap = gap_now(p);
 	p->limited = 0;
+	p->dropped = false;
 }
 
 static void do_exit(struct range *r, struct proc *p, const struct event *ev)
@@ -245,6 +246,19 @@ static void do_exit(struct range *r, struct proc *p, const struct event *ev)
 	do_thread_exit(r, ev);
 	if (ev->w->flags & WIRE_F_LAST)
 		proc_forget(r, p, &end);
+}
+
+/* What is not set from here on may have been set before. */
+static void do_dropped(struct range *r, const struct event *ev)
+{
+	struct proc *p = proc_get(r, ev->w->tgid, true);
+
+	if (!p)
+		return;
+	if (ev->w->arg1 & DROPPED_STAMPS)
+		p->base_gap = GAP_UNKNOWN;
+	if (ev->w->arg1 & DROPPED_RANGES)
+		p->dropped = true;
 }
 
 int range_push(struct range *r, const struct event *ev)
@@ -262,6 +276,9 @@ int range_push(struct range *r, const struct event *ev)
 		break;
 	case WIRE_FORK:
 		do_fork(r, ev);
+		break;
+	case WIRE_DROPPED:
+		do_dropped(r, ev);
 		break;
 	case WIRE_EXEC:
 	case WIRE_EXIT:

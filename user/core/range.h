@@ -34,7 +34,7 @@ int range_new(const struct range_config *cfg, const struct range_next *next, str
 	      uint64_t *last_id, struct range **out);
 /* Options that a capture brings along are known only once it is read. */
 void range_configure(struct range *r, const struct range_config *cfg);
-/* Records of the kernel side; others are ignored. Returns 0, -ENOMEM, or next's first error. */
+/* Records of the kernel side, and WIRE_DROPPED; others are ignored. 0, -ENOMEM, or next's error. */
 int range_push(struct range *r, const struct event *ev);
 /* A new process has this id: the end of the one before, if there is any, was lost. */
 int range_replaced(struct range *r, uint32_t tgid);

@@ -115,6 +115,11 @@ void flight_leave(struct thread *t)
 	map_free(&p->closed_last);
 }
 
+void stop_alone(struct range *r, const struct proc *p, uint8_t func)
+{
+	counts_add(r->counts, p->dropped ? TALLY_LOST_START : TALLY_ORPHAN, func);
+}
+
 void waiters_settle(struct range *r, struct proc *p)
 {
 	uint64_t oldest = p->flight_first ? p->flight_first->pending.no : UINT64_MAX;
@@ -127,7 +132,7 @@ void waiters_settle(struct range *r, struct proc *p)
 			p->wait_end = &p->wait_first;
 		p->n_wait--;
 		if (!w->doubtful)
-			counts_add(r->counts, TALLY_ORPHAN, w->func);
+			stop_alone(r, p, w->func);
 		free(w);
 	}
 }

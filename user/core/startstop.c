@@ -107,7 +107,7 @@ void stop_enter(struct range *r, struct thread *t, const struct event *ev, bool 
 	else if (p->limited)
 		p->limited--;
 	else
-		counts_add(r->counts, TALLY_ORPHAN, ev->w->func);
+		stop_alone(r, p, ev->w->func);
 }
 
 /*

@@ -99,6 +99,7 @@ struct proc {
 	uint64_t base_gap; /* of stamps never seen */
 	uint64_t null_stamps;
 	bool stamps_full;
+	bool dropped; /* ranges may have begun in what was dropped before */
 };
 
 struct range {

@@ -30,8 +30,8 @@ struct capwrite;
 
 /*
  * Creates path (O_EXCL unless overwrite, never through a symlink) with its header, and locks it
- * until it is closed. -EBUSY: to be overwritten, and being recorded. What lies at path CAPTURE_OLDER
- * counts as path itself: -EEXIST, or with overwrite it is removed.
+ * until it is closed. -EBUSY: to be overwritten, and being recorded. What lies at path
+ * CAPTURE_OLDER counts as path itself: -EEXIST, or with overwrite it is removed.
  */
 int capwrite_open(const char *path, bool overwrite, struct capwrite **out);
 /* The same for records of several sources: what cannot read those must not try. */
@@ -39,8 +39,8 @@ int capwrite_open_merged(const char *path, bool overwrite, struct capwrite **out
 /*
  * From now on at most about max bytes are kept, the last ones (at least half of it). While it grows
  * such a capture is two files, path and path CAPTURE_OLDER, which capread_open(path) reads as one;
- * each begins with what later records need of dropped ones, and states how many calls were dropped.
- * capwrite_close() makes one file of them. Before the first record.
+ * each begins with what later records need of dropped ones (keep.h), and states how many calls were
+ * dropped. capwrite_close() makes one file of them. Before the first record.
  */
 #define CAPTURE_OLDER ".older"
 int capwrite_keep_last(struct capwrite *w, uint64_t max);

@@ -16,6 +16,8 @@
 #include "util/safepath.h"
 #include "wire.h"
 
+#define KEEP_ROOM (4u << 20) /* of what a part repeats of stamps and ranges */
+
 struct capwrite {
 	int fd;
 	int err;
@@ -215,6 +217,7 @@ int capwrite_keep_last(struct capwrite *w, uint64_t max)
 	w->last = l;
 	l->fd = -1;
 	l->part_max = max / 2;
+	l->keep.room = l->part_max / 4 < KEEP_ROOM ? l->part_max / 4 : KEEP_ROOM;
 	l->repeated.first_ns = UINT64_MAX; /* the first part repeats nothing */
 	l->as_owner = privs_as_owner(true);
 	privs_as_owner(l->as_owner);
@@ -367,8 +370,11 @@ static int note(struct capwrite *w, const void *rec)
 {
 	struct last *l = w->last;
 
-	/* First, so that the record counts for the part that it lies in. */
-	if (w->size >= l->part_max && next_part(w))
+	/*
+	 * First, so that the record counts for the part that it lies in. A part is more than what
+	 * it repeats, however many processes that is about.
+	 */
+	if (w->size >= l->part_max && w->size - l->begin >= l->part_max / 4 && next_part(w))
 		return w->err;
 	return w->err = keep_note(&l->keep, rec);
 }

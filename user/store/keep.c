@@ -5,82 +5,358 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct keep_fact {
-	uint32_t tgid, tid, key;
-	uint16_t sz;
-	char *rec; /* owned */
+#include "core/entry.h"
+#include "util/hash.h"
+
+/* What a record is the last one of; within its process and kind by a key. */
+enum kind {
+	KEEP_FACT,
+	KEEP_TEXT, /* set on a stamp, by its address */
+	KEEP_CATEGORY,
+	KEEP_PAYLOAD,
+	KEEP_NULL_TEXT, /* set on the NULL stamp of a thread */
+	KEEP_NULL_CATEGORY,
+	KEEP_NULL_PAYLOAD,
+	KEEP_PENDING, /* with --returns: a setting that may still fail, by thread */
+	KEEP_NAME,    /* of a category */
+	KEEP_OPEN,    /* return of a start, by range id */
+	KEEP_FLIGHT,  /* a start that has not returned, by thread; not repeated */
+	KEEP_KINDS,
 };
 
-static uint64_t fact_key(const struct wire *w)
+#define TO_NULL (KEEP_NULL_TEXT - KEEP_TEXT)
+
+struct keep_item {
+	struct keep_item *prev, *next; /* of its process, in order of appearance */
+	uint64_t key;
+	enum kind kind;
+	uint16_t sz, room;
+	char rec[];
+};
+
+struct keep_proc {
+	struct keep_proc *prev, *next;
+	uint32_t tgid;
+	uint32_t unknown; /* enum wire_dropped: it has, or may have, what is not kept */
+	struct map maps[KEEP_KINDS];
+	struct keep_item *first, *last;
+};
+
+/* ---- Processes and what is kept of them ---------------------------------------------------- */
+
+static struct keep_proc *proc_of(struct keep *k, uint32_t tgid)
 {
-	return (uint64_t)(w->tid ? w->tid : w->tgid) << 32 | w->arg1;
+	if (!k->recent || k->recent->tgid != tgid)
+		k->recent = map_get_ptr(&k->procs, tgid);
+	return k->recent;
 }
 
-static int note_fact(struct keep *k, const struct wire *w, const void *rec)
+static struct keep_proc *proc_make(struct keep *k, uint32_t tgid)
 {
-	uint64_t at = map_get(&k->at, fact_key(w));
-	char *copy = malloc(w->len);
-	struct keep_fact *f;
+	struct keep_proc *p = proc_of(k, tgid);
 
-	if (!copy)
-		return -ENOMEM;
-	memcpy(copy, rec, w->len);
-	if (!at && k->n == k->cap) {
-		size_t cap = k->cap ? 2 * k->cap : 64;
+	if (p)
+		return p;
+	p = calloc(1, sizeof(*p));
+	if (!p || map_set_ptr(&k->procs, tgid, p)) {
+		free(p);
+		return NULL;
+	}
+	p->tgid = tgid;
+	p->prev = k->last;
+	*(p->prev ? &p->prev->next : &k->first) = p;
+	k->last = p;
+	return k->recent = p;
+}
 
-		f = realloc(k->facts, cap * sizeof(*f));
-		if (f) {
-			k->facts = f;
-			k->cap = cap;
-		}
+static size_t cost(const struct keep_item *i)
+{
+	return i->kind == KEEP_FACT ? 0 : sizeof(struct wire) + i->room;
+}
+
+static void item_drop(struct keep *k, struct keep_proc *p, struct keep_item *i)
+{
+	*(i->prev ? &i->prev->next : &p->first) = i->next;
+	*(i->next ? &i->next->prev : &p->last) = i->prev;
+	map_del(&p->maps[i->kind], i->key);
+	k->used -= cost(i);
+	free(i);
+}
+
+static void forget(struct keep *k, struct keep_proc *p, enum kind kind, uint64_t key)
+{
+	struct keep_item *i = p ? map_get_ptr(&p->maps[kind], key) : NULL;
+
+	if (i)
+		item_drop(k, p, i);
+}
+
+/* Its program was replaced, or it is another process: only facts hold on. */
+static void forget_state(struct keep *k, struct keep_proc *p)
+{
+	for (struct keep_item *i = p->first, *next; i; i = next) {
+		next = i->next;
+		if (i->kind != KEEP_FACT)
+			item_drop(k, p, i);
 	}
-	if (!at && (k->n == k->cap || map_set(&k->at, fact_key(w), k->n + 1))) {
-		free(copy);
+	p->unknown = 0;
+}
+
+static void proc_drop(struct keep *k, struct keep_proc *p)
+{
+	while (p->first)
+		item_drop(k, p, p->first);
+	for (size_t i = 0; i < KEEP_KINDS; i++)
+		map_free(&p->maps[i]);
+	*(p->prev ? &p->prev->next : &k->first) = p->next;
+	*(p->next ? &p->next->prev : &k->last) = p->prev;
+	map_del(&k->procs, p->tgid);
+	k->recent = NULL;
+	free(p);
+}
+
+static struct keep_item *item_new(struct keep *k, struct keep_proc *p, const struct wire *w,
+				  enum kind kind, uint64_t key)
+{
+	struct keep_item *i = malloc(sizeof(*i) + w->len);
+
+	if (!i)
+		return NULL;
+	*i = (struct keep_item){.key = key, .kind = kind, .room = w->len, .prev = p->last};
+	if (map_set_ptr(&p->maps[kind], key, i)) {
+		free(i);
+		return NULL;
+	}
+	*(i->prev ? &i->prev->next : &p->first) = i;
+	p->last = i;
+	k->used += cost(i);
+	return i;
+}
+
+/* The record takes the place of the one before it of that kind and key. */
+static int keep_last(struct keep *k, enum kind kind, uint64_t key, const struct wire *w,
+		     const void *rec)
+{
+	struct keep_proc *p = proc_make(k, w->tgid);
+	struct keep_item *i;
+	struct wire old;
+
+	if (!p)
 		return -ENOMEM;
+	i = map_get_ptr(&p->maps[kind], key);
+	if (i) {
+		memcpy(&old, i->rec, sizeof(old));
+		if (old.time_ns > w->time_ns) /* of another CPU, and older */
+			return 0;
 	}
-	f = at ? &k->facts[at - 1] : &k->facts[k->n++];
-	if (at)
-		free(f->rec);
-	*f = (struct keep_fact){w->tgid, w->tid, w->arg1, w->len, copy};
+	if (i && i->room < w->len) {
+		item_drop(k, p, i);
+		i = NULL;
+	}
+	if (!i && kind != KEEP_FACT && k->used + sizeof(*w) + w->len > k->room) {
+		p->unknown |= kind >= KEEP_OPEN ? DROPPED_RANGES : DROPPED_STAMPS;
+		return 0;
+	}
+	i = i ?: item_new(k, p, w, kind, key);
+	if (!i)
+		return -ENOMEM;
+	memcpy(i->rec, rec, w->len);
+	i->sz = w->len;
 	return 0;
 }
 
-static void forget_process(struct keep *k, uint32_t tgid)
-{
-	for (size_t i = k->n; i-- > 0;) {
-		struct keep_fact *f = &k->facts[i];
+/* ---- Records ------------------------------------------------------------------------------- */
 
-		if (f->tgid != tgid)
-			continue;
-		map_del(&k->at, (uint64_t)(f->tid ? f->tid : f->tgid) << 32 | f->key);
-		free(f->rec);
-		*f = k->facts[--k->n];
-		if (i < k->n) /* replaces a value: needs no memory */
-			map_set(&k->at, (uint64_t)(f->tid ? f->tid : f->tgid) << 32 | f->key,
-				i + 1);
+static int note_fact(struct keep *k, const struct event *ev)
+{
+	uint64_t key = (uint64_t)ev->w->tid << 32 | ev->w->arg1;
+	const char *eq = memchr(ev->msg, '=', ev->w->msg_len);
+
+	/* Options have a key each, before the '='. */
+	if (ev->w->arg1 == FACT_OPTION && eq)
+		key = hash_bytes(key, ev->msg, (size_t)(eq - ev->msg));
+	k->lifecycle |= decode_is_option(ev, "lifecycle=1");
+	k->returns |= decode_is_option(ev, "returns=1");
+	return keep_last(k, KEEP_FACT, key, ev->w, ev->msg - sizeof(*ev->w));
+}
+
+static int keep_setting(struct keep *k, const struct wire *w, const void *rec)
+{
+	const enum op op = entry_get(w->func)->op;
+	enum kind kind = op == OP_MESSAGE    ? KEEP_TEXT
+			 : op == OP_CATEGORY ? KEEP_CATEGORY
+					     : KEEP_PAYLOAD;
+
+	return w->arg0 ? keep_last(k, kind, w->arg0, w, rec)
+		       : keep_last(k, kind + TO_NULL, w->tid, w, rec);
+}
+
+/* The setting that waited for its return holds, unless it failed. */
+static int settle(struct keep *k, uint32_t tgid, uint32_t tid, bool failed)
+{
+	struct keep_proc *p = proc_of(k, tgid);
+	struct keep_item *i = p ? map_get_ptr(&p->maps[KEEP_PENDING], tid) : NULL;
+	struct wire w;
+	int err = 0;
+
+	if (!i)
+		return 0;
+	memcpy(&w, i->rec, sizeof(w));
+	if (!failed || !w.arg0)
+		err = keep_setting(k, &w, i->rec);
+	item_drop(k, p, i);
+	return err;
+}
+
+static int note_call(struct keep *k, const struct wire *w, const void *rec)
+{
+	const struct entry *e = entry_get(w->func);
+	int err = k->returns ? settle(k, w->tgid, w->tid, false) : 0;
+
+	forget(k, proc_of(k, w->tgid), KEEP_FLIGHT, w->tid);
+	if (w->func < PROBE_FUNCS)
+		k->part.calls[w->func]++;
+	if (err || !e)
+		return err;
+	switch (e->op) {
+	case OP_MESSAGE:
+	case OP_CATEGORY:
+	case OP_PAYLOAD:
+		return k->returns ? keep_last(k, KEEP_PENDING, w->tid, w, rec)
+				  : keep_setting(k, w, rec);
+	case OP_CATEGORY_NAME:
+		return keep_last(k, KEEP_NAME, w->arg0, w, rec);
+	case OP_START:
+		return keep_last(k, KEEP_FLIGHT, w->tid, w, rec);
+	case OP_STOP:
+		forget(k, proc_of(k, w->tgid), KEEP_OPEN, w->arg0);
+		return 0;
+	default:
+		return 0;
 	}
+}
+
+static int note_return(struct keep *k, const struct wire *w, const void *rec)
+{
+	const struct entry *e = entry_get(w->func);
+
+	if (!e)
+		return 0;
+	switch (e->op) {
+	case OP_START:
+		forget(k, proc_of(k, w->tgid), KEEP_FLIGHT, w->tid);
+		if (w->arg0 || w->flags & WIRE_F_NO_ID)
+			return 0;
+		return keep_last(k, KEEP_OPEN, w->arg1, w, rec);
+	case OP_CREATE:
+		for (enum kind i = KEEP_TEXT; w->arg0 && k->lifecycle && i <= KEEP_PAYLOAD; i++)
+			forget(k, proc_of(k, w->tgid), i, w->arg0);
+		return 0;
+	case OP_MESSAGE:
+	case OP_CATEGORY:
+	case OP_PAYLOAD:
+		return settle(k, w->tgid, w->tid, w->arg0 != 0);
+	default:
+		return 0;
+	}
+}
+
+static bool has_settings(const struct keep_proc *p)
+{
+	for (enum kind i = KEEP_TEXT; i <= KEEP_PENDING; i++)
+		if (p->maps[i].n)
+			return true;
+	return false;
+}
+
+/* The child has its parent's memory: settings that are kept of the parent alone. */
+static int note_fork(struct keep *k, const struct wire *w)
+{
+	struct keep_proc *p = proc_of(k, (uint32_t)w->arg0);
+	bool unknown = w->gap;
+
+	if (p)
+		forget_state(k, p);
+	p = proc_of(k, w->tgid);
+	unknown |= p && (p->unknown & DROPPED_STAMPS || has_settings(p));
+	if (!unknown)
+		return 0;
+	p = proc_make(k, (uint32_t)w->arg0);
+	if (!p)
+		return -ENOMEM;
+	p->unknown = DROPPED_STAMPS;
+	return 0;
+}
+
+static int note_exit(struct keep *k, const struct wire *w)
+{
+	struct keep_proc *p = proc_of(k, w->tgid);
+	int err;
+
+	if (!p)
+		return 0;
+	if (w->flags & WIRE_F_LAST) {
+		proc_drop(k, p);
+		return 0;
+	}
+	err = settle(k, w->tgid, w->tid, false);
+	forget(k, p, KEEP_FLIGHT, w->tid);
+	for (enum kind i = KEEP_NULL_TEXT; i <= KEEP_NULL_PAYLOAD; i++)
+		forget(k, p, i, w->tid);
+	return err;
 }
 
 int keep_note(struct keep *k, const void *rec)
 {
+	struct event ev;
 	struct wire w;
 
 	memcpy(&w, rec, sizeof(w));
+	ev = (struct event){.w = &w, .msg = (const char *)rec + sizeof(w)};
 	if (!k->first_ns || w.time_ns < k->first_ns)
 		k->first_ns = w.time_ns;
 	if (w.time_ns > k->last_ns)
 		k->last_ns = w.time_ns;
-	if (w.kind == WIRE_FACT)
-		return note_fact(k, &w, rec);
-	if (w.kind == WIRE_CLOCK && w.len <= sizeof(k->clock))
-		memcpy(k->clock, rec, w.len);
-	else if (w.kind == WIRE_CALL && w.func < PROBE_FUNCS)
-		k->part.calls[w.func]++;
-	else if (w.kind == WIRE_LOSS && w.func < PROBE_FUNCS && !(w.flags & WIRE_F_RETURNS))
-		k->part.lost[w.func] += w.arg1;
-	else if (w.kind == WIRE_EXIT && w.flags & WIRE_F_LAST)
-		forget_process(k, w.tgid);
-	return 0;
+	switch (w.kind) {
+	case WIRE_FACT:
+		return note_fact(k, &ev);
+	case WIRE_CALL:
+		return note_call(k, &w, rec);
+	case WIRE_RETURN:
+		return note_return(k, &w, rec);
+	case WIRE_FORK:
+		return note_fork(k, &w);
+	case WIRE_EXEC:
+		if (proc_of(k, w.tgid))
+			forget_state(k, proc_of(k, w.tgid));
+		return 0;
+	case WIRE_EXIT:
+		return note_exit(k, &w);
+	case WIRE_CLOCK:
+		if (w.len <= sizeof(k->clock))
+			memcpy(k->clock, rec, w.len);
+		return 0;
+	case WIRE_LOSS:
+		if (w.func < PROBE_FUNCS && !(w.flags & WIRE_F_RETURNS))
+			k->part.lost[w.func] += w.arg1;
+		return 0;
+	default:
+		return 0;
+	}
+}
+
+/* ---- A new part ---------------------------------------------------------------------------- */
+
+struct put {
+	int (*put)(void *ctx, const void *rec, size_t sz);
+	void *ctx;
+	int err; /* sticky */
+};
+
+static void put(struct put *to, const void *rec, size_t sz)
+{
+	if (!to->err)
+		to->err = to->put(to->ctx, rec, sz);
 }
 
 void keep_next_part(struct keep *k)
@@ -89,53 +365,82 @@ void keep_next_part(struct keep *k)
 	for (size_t i = 0; i < PROBE_FUNCS; i++) {
 		k->before.calls[i] += k->part.calls[i];
 		k->before.lost[i] += k->part.lost[i];
+		k->before.again[i] = 0;
 	}
 	memset(&k->part, 0, sizeof(k->part));
 }
 
-static int put_loss(const struct keep *k, unsigned int func,
-		    int (*put)(void *ctx, const void *rec, size_t sz), void *ctx)
+static void put_loss(const struct keep *k, unsigned int func, struct put *to)
 {
-	uint64_t left = k->before.calls[func] + k->before.lost[func];
-	int err = 0;
+	uint64_t left = k->before.calls[func] - k->before.again[func] + k->before.lost[func];
 
-	while (left && !err) {
+	while (left && !to->err) {
 		struct wire w = {.kind = WIRE_LOSS, .len = sizeof(w), .func = (uint8_t)func};
 
 		w.arg0 = k->first_ns;
 		w.time_ns = k->last_ns;
 		w.arg1 = left > UINT32_MAX ? UINT32_MAX : (uint32_t)left;
 		left -= w.arg1;
-		err = put(ctx, &w, sizeof(w));
+		put(to, &w, sizeof(w));
 	}
-	return err;
 }
 
-int keep_begin(const struct keep *k, int (*put)(void *ctx, const void *rec, size_t sz), void *ctx)
+static void put_unknown(const struct keep *k, const struct keep_proc *p, struct put *to)
 {
+	struct wire w = {.kind = WIRE_DROPPED, .len = sizeof(w), .tgid = p->tgid};
+
+	w.time_ns = k->first_ns; /* before all that is known of it */
+	w.arg1 = p->unknown;
+	/* A stop can come before its start's return tells of which range it is. */
+	if (p->maps[KEEP_FLIGHT].n)
+		w.arg1 |= DROPPED_RANGES;
+	if (w.arg1)
+		put(to, &w, sizeof(w));
+}
+
+static void put_items(struct keep *k, const struct keep_proc *p, bool facts, struct put *to)
+{
+	for (const struct keep_item *i = p->first; i; i = i->next) {
+		struct wire w;
+
+		if ((i->kind == KEEP_FACT) != facts || i->kind == KEEP_FLIGHT)
+			continue;
+		memcpy(&w, i->rec, sizeof(w));
+		if (w.kind == WIRE_CALL) /* then func is one of the table */
+			k->before.again[w.func]++;
+		put(to, i->rec, i->sz);
+	}
+}
+
+int keep_begin(struct keep *k, int (*fn)(void *ctx, const void *rec, size_t sz), void *ctx)
+{
+	struct put to = {.put = fn, .ctx = ctx};
 	struct wire clock;
-	int err = 0;
 
 	memcpy(&clock, k->clock, sizeof(clock));
 	if (clock.len)
-		err = put(ctx, k->clock, clock.len);
-	for (size_t i = 0; i < k->n && !err; i++)
-		err = put(ctx, k->facts[i].rec, k->facts[i].sz);
-	for (unsigned int i = 0; i < PROBE_FUNCS && !err; i++)
-		err = put_loss(k, i, put, ctx);
-	return err;
+		put(&to, k->clock, clock.len);
+	/* Facts first: that is where readers look for them, before the first call. */
+	for (const struct keep_proc *p = k->first; p; p = p->next)
+		put_items(k, p, true, &to);
+	for (const struct keep_proc *p = k->first; p; p = p->next)
+		put_unknown(k, p, &to);
+	for (const struct keep_proc *p = k->first; p; p = p->next)
+		put_items(k, p, false, &to);
+	for (unsigned int i = 0; i < PROBE_FUNCS; i++)
+		put_loss(k, i, &to);
+	return to.err;
 }
 
 uint64_t keep_dropped(const struct keep *k, unsigned int func)
 {
-	return func < PROBE_FUNCS ? k->older.calls[func] : 0;
+	return func < PROBE_FUNCS ? k->older.calls[func] - k->older.again[func] : 0;
 }
 
 void keep_free(struct keep *k)
 {
-	for (size_t i = 0; i < k->n; i++)
-		free(k->facts[i].rec);
-	free(k->facts);
-	map_free(&k->at);
+	while (k->first)
+		proc_drop(k, k->first);
+	map_free(&k->procs);
 	*k = (struct keep){0};
 }

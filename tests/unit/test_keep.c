@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* What is repeated of dropped records. That it is enough: test_property. */
+#include "harness/test.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "core/entry.h"
+#include "store/keep.h"
+
+#define RECS 64
+
+struct out {
+	struct {
+		struct wire w;
+		char text[32];
+	} v[RECS];
+	size_t n;
+};
+
+static int put(void *ctx, const void *rec, size_t sz)
+{
+	struct out *o = ctx;
+
+	assert_true(o->n < RECS && sz <= sizeof(o->v[0]));
+	memset(&o->v[o->n], 0, sizeof(o->v[0]));
+	memcpy(&o->v[o->n++], rec, sz);
+	return 0;
+}
+
+static void note(struct keep *k, struct wire w, const char *text)
+{
+	char buf[sizeof(w) + 64];
+
+	w.time_ns = w.time_ns ?: k->last_ns + 1;
+	w.msg_len = (__u16)strlen(text);
+	w.len = (__u16)(sizeof(w) + w.msg_len);
+	memcpy(buf, &w, sizeof(w));
+	memcpy(buf + sizeof(w), text, w.msg_len);
+	assert_ok(keep_note(k, buf));
+}
+
+static void note_fact(struct keep *k, uint32_t tgid, enum wire_fact fact, const char *text)
+{
+	note(k, (struct wire){.kind = WIRE_FACT, .tgid = tgid, .arg1 = fact}, text);
+}
+
+static __u8 func(const char *symbol)
+{
+	return entry_by_symbol(symbol)->func;
+}
+
+static void set_text(struct keep *k, uint32_t tgid, uint64_t stamp, const char *text)
+{
+	note(k,
+	     (struct wire){.kind = WIRE_CALL,
+			   .func = func("aclprofSetStampTraceMessage"),
+			   .tgid = tgid,
+			   .tid = tgid,
+			   .arg0 = stamp},
+	     text);
+}
+
+static struct out begin(struct keep *k)
+{
+	struct out o = {.n = 0};
+
+	keep_next_part(k);
+	assert_ok(keep_begin(k, put, &o));
+	return o;
+}
+
+static size_t count(const struct out *o, uint8_t kind, uint32_t tgid)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < o->n; i++)
+		n += o->v[i].w.kind == kind && o->v[i].w.tgid == tgid;
+	return n;
+}
+
+static size_t texts(const struct out *o, const char *text)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < o->n; i++)
+		n += !strcmp(o->v[i].text, text);
+	return n;
+}
+
+static void every_option_is_a_fact_of_its_own(void **state)
+{
+	struct keep k = {.room = 1 << 20};
+	struct out o;
+
+	(void)state;
+	note_fact(&k, 0, FACT_OPTION, "lifecycle=1");
+	note_fact(&k, 0, FACT_OPTION, "returns=1");
+	note_fact(&k, 0, FACT_OPTION, "returns=1");
+	note_fact(&k, 0, FACT_HOST, "a=b");
+	note_fact(&k, 0, FACT_HOST, "c=d");
+	for (int part = 0; part < 3; part++) {
+		o = begin(&k);
+		assert_int_equal(o.n, 3);
+		assert_int_equal(texts(&o, "lifecycle=1"), 1);
+		assert_int_equal(texts(&o, "returns=1"), 1);
+		assert_int_equal(texts(&o, "c=d"), 1);
+	}
+	keep_free(&k);
+}
+
+static void the_last_setting_of_each_stamp(void **state)
+{
+	struct keep k = {.room = 1 << 20};
+	const __u8 msg = func("aclprofSetStampTraceMessage");
+	struct out o;
+
+	(void)state;
+	set_text(&k, 7, 1, "old");
+	set_text(&k, 7, 1, "a longer one");
+	set_text(&k, 7, 2, "two");
+	set_text(&k, 8, 1, "other");
+	set_text(&k, 7, 0, "null");
+	set_text(&k, 7, 7, "seven");
+	/* Came later, but was earlier. */
+	note(&k,
+	     (struct wire){
+		     .kind = WIRE_CALL, .time_ns = 1, .func = msg, .tgid = 7, .tid = 9, .arg0 = 2},
+	     "late");
+	o = begin(&k);
+	assert_int_equal(count(&o, WIRE_CALL, 7), 4);
+	assert_int_equal(texts(&o, "a longer one"), 1);
+	assert_int_equal(texts(&o, "two"), 1);
+	assert_int_equal(texts(&o, "null") + texts(&o, "seven") + texts(&o, "other"), 3);
+	/* Seven calls, of which five are there again. */
+	assert_int_equal(count(&o, WIRE_LOSS, 0), 1);
+	assert_int_equal(o.v[o.n - 1].w.arg1, 2);
+	assert_int_equal(keep_dropped(&k, msg), 0);
+	o = begin(&k);
+	assert_int_equal(keep_dropped(&k, msg), 2);
+	assert_int_equal(count(&o, WIRE_DROPPED, 7), 0);
+	keep_free(&k);
+}
+
+static void what_ended_is_forgotten(void **state)
+{
+	struct keep k = {.room = 1 << 20};
+	struct out o;
+
+	(void)state;
+	for (uint32_t pid = 1; pid <= 20000; pid++) {
+		note_fact(&k, pid, FACT_NAME, "name");
+		note_fact(&k, pid, FACT_EXE, "exe");
+		set_text(&k, pid, 1, "text");
+		if (pid > 3)
+			note(&k,
+			     (struct wire){.kind = WIRE_EXIT,
+					   .tgid = pid,
+					   .tid = pid,
+					   .flags = WIRE_F_LAST},
+			     "");
+	}
+	note(&k, (struct wire){.kind = WIRE_EXEC, .tgid = 2, .tid = 2}, "new");
+	note(&k, (struct wire){.kind = WIRE_EXIT, .tgid = 3, .tid = 4}, "");
+	o = begin(&k);
+	assert_int_equal(count(&o, WIRE_FACT, 1) + count(&o, WIRE_CALL, 1), 3);
+	assert_int_equal(count(&o, WIRE_FACT, 2) + count(&o, WIRE_CALL, 2), 2);
+	assert_int_equal(count(&o, WIRE_FACT, 3) + count(&o, WIRE_CALL, 3), 3);
+	assert_int_equal(o.n, 9);
+	keep_free(&k);
+}
+
+/* What is known to be missing is told: too much for the room, or inherited. */
+static void what_is_not_kept_is_unknown(void **state)
+{
+	struct keep k = {.room = 4 * (2 * sizeof(struct wire) + 8)};
+	struct out o;
+
+	(void)state;
+	note_fact(&k, 7, FACT_NAME, "seven");
+	for (uint64_t stamp = 1; stamp < 20; stamp++)
+		set_text(&k, 7, stamp, "12345678");
+	o = begin(&k);
+	assert_int_equal(count(&o, WIRE_CALL, 7), 4);
+	assert_int_equal(count(&o, WIRE_DROPPED, 7), 1);
+	assert_int_equal(o.v[0].w.kind, WIRE_FACT); /* where readers look for them */
+	assert_int_equal(o.v[1].w.arg1, DROPPED_STAMPS);
+	note(&k, (struct wire){.kind = WIRE_EXEC, .tgid = 7, .tid = 7}, "new");
+	assert_int_equal(k.used, 0);
+	note(&k, (struct wire){.kind = WIRE_FORK, .tgid = 7, .tid = 7, .arg0 = 8}, "kid");
+	set_text(&k, 7, 1, "one");
+	note(&k, (struct wire){.kind = WIRE_FORK, .tgid = 7, .tid = 7, .arg0 = 9}, "kid");
+	note(&k, (struct wire){.kind = WIRE_FORK, .tgid = 9, .tid = 9, .arg0 = 10}, "kid");
+	o = begin(&k);
+	assert_int_equal(count(&o, WIRE_DROPPED, 7) + count(&o, WIRE_DROPPED, 8), 0);
+	assert_int_equal(count(&o, WIRE_DROPPED, 9), 1);
+	assert_int_equal(count(&o, WIRE_DROPPED, 10), 1);
+	keep_free(&k);
+}
+
+/* A begun range is repeated as its return, so that its stop is no orphan; in flight: unknown. */
+static void begun_ranges(void **state)
+{
+	const __u8 start = func("aclprofRangeStart"), stop = func("aclprofRangeStop");
+	const struct wire call = {.kind = WIRE_CALL, .func = start, .tgid = 7, .tid = 7, .arg0 = 1};
+	const struct wire ret = {.kind = WIRE_RETURN, .func = start, .tgid = 7, .tid = 7};
+	struct keep k = {.room = 1 << 20};
+	struct wire w = ret;
+	struct out o;
+
+	(void)state;
+	for (w.arg1 = 1; w.arg1 <= 3; w.arg1++) {
+		note(&k, call, "");
+		note(&k, w, "");
+	}
+	w.arg0 = 1; /* failed */
+	note(&k, call, "");
+	note(&k, w, "");
+	note(&k, (struct wire){.kind = WIRE_CALL, .func = stop, .tgid = 7, .tid = 8, .arg0 = 2},
+	     "");
+	o = begin(&k);
+	assert_int_equal(count(&o, WIRE_RETURN, 7), 2);
+	assert_int_equal(count(&o, WIRE_DROPPED, 7), 0);
+	note(&k, call, "");
+	o = begin(&k);
+	assert_int_equal(count(&o, WIRE_RETURN, 7), 2);
+	assert_int_equal(count(&o, WIRE_DROPPED, 7), 1);
+	assert_int_equal(o.v[0].w.arg1, DROPPED_RANGES);
+	keep_free(&k);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(every_option_is_a_fact_of_its_own),
+		cmocka_unit_test(the_last_setting_of_each_stamp),
+		cmocka_unit_test(what_ended_is_forgotten),
+		cmocka_unit_test(what_is_not_kept_is_unknown),
+		cmocka_unit_test(begun_ranges),
+	};
+
+	return RUN(tests);
+}
