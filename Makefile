@@ -50,8 +50,8 @@ LIBS := $(call pkg,--libs,libbpf) $(LIBS_PURE) -lpthread
 BPF := events follow
 DISCOVER := maps procread procmaps proc elfread elfsym libpath disasm plt_names site site_x86 site_x86_step site_arm64 plan
 LIVE := multi_link try_return features bpfload attach files prelook stops facts procset procs join launch guardian ring recorder status session
-CORE := entry decode order text stack state spans startstop calls range tracks counts model tee values reservoir filter stats ranktest compare \
-	pids lane align rankstat pipeline
+CORE := entry decode order text stack state spans startstop calls range tracks counts model tee values reservoir filter stats stats_result \
+	ranktest compare pids lane align rankstat pipeline
 STORE := keep capwrite capread replay mergein mergeplan merge
 SINK := out escape repair ids intern pack sort csv json event_rows events $(if $(HAVE_SQLITE),dbfile sqlite) \
 	$(if $(HAVE_PROTOBUF_C),pftrace pftracks perfetto) \
