@@ -83,6 +83,8 @@ def details(stream, names):
         d["ret"] = signed(next(stream))
     if which & 16:
         d["domain"] = names[next(stream)]
+    if which & 128:
+        d["depth"] = next(stream)
     if which & 32:
         d["unreadable"] = True
     if which & 64:
@@ -117,7 +119,8 @@ def compare(spans, facts, path):
     def key(row):
         return (row["kind"], row["name"], row["start_ns"], row["end_ns"], row["pid"],
                 row["start_tid"], row.get("end_tid", row["start_tid"]), row["status"],
-                row.get("category") or 0, row.get("payload"), row.get("ret"))
+                row.get("category") or 0, row.get("payload"), row.get("ret"),
+                row.get("depth", row.get("row")) if row["kind"] == "push/pop" else None)
     with open(path, encoding="utf-8") as file:
         rows = [json.loads(line) for line in file]
     want = Counter(key(row) for row in rows if "start_ns" in row)

@@ -326,6 +326,26 @@ static void all_details_are_written(void **state)
 	html_spans_free(s);
 }
 
+static void a_depth_that_is_no_row_is_written(void **state)
+{
+	struct html_spans *s = spans_new(8);
+	const uint64_t want[] = {128, 0, 130, 7, 300, 130, 8, UINT32_MAX};
+	struct stream got;
+
+	(void)state;
+	add(s, at_depth(10, 30, 0), 0, 1);
+	add(s, at_depth(20, 40, 0), 0, 2); /* overlaps, so it is one row below */
+	add(s, at_depth(50, 60, 0), 0, 3);
+	add(s, with_category(at_depth(50, 60, 300), 7), 0, 4);
+	add(s, with_category(at_depth(70, 80, UINT32_MAX), 8), 0, 5);
+	assert_ok(html_spans_layout(s));
+	got = written(s, true);
+	for (size_t i = 0; i < sizeof(want) / sizeof(want[0]); i++)
+		assert_int_equal(next(&got), want[i]);
+	assert_int_equal(got.at, got.n);
+	html_spans_free(s);
+}
+
 static void nothing_is_fine(void **state)
 {
 	struct html_spans *s = spans_new(2);
@@ -353,6 +373,7 @@ int main(void)
 		cmocka_unit_test(equal_ones_are_bounded_too),
 		cmocka_unit_test(details_stay_with_their_spans),
 		cmocka_unit_test(all_details_are_written),
+		cmocka_unit_test(a_depth_that_is_no_row_is_written),
 		cmocka_unit_test(nothing_is_fine),
 	};
 

@@ -22,6 +22,7 @@ enum {
 	HAS_DOMAIN = 16,
 	IS_UNREADABLE = 32,
 	IS_CUT = 64,
+	HAS_DEPTH = 128, /* known after the layout, so not in struct details */
 };
 
 struct details {
@@ -335,13 +336,19 @@ static size_t strip_end(const struct html_spans *s, size_t from)
 	return to;
 }
 
+/* Is it shown in another row than that of its depth? */
+static bool has_depth(const struct kept *k)
+{
+	return k->strip == STRIP_NESTED && k->depth != k->row;
+}
+
 static void write_span(struct html_bytes *b, const struct kept *k, uint64_t since_ns)
 {
 	html_varint(b, k->start_ns - since_ns);
 	html_varint(b, k->has_end ? k->end_ns - k->start_ns : 0);
 	html_varint(b, k->name);
 	html_varint(b, (uint64_t)k->status | (uint64_t)k->kind << 3 | (uint64_t)k->has_end << 5 |
-			       (uint64_t)(k->details != 0) << 6);
+			       (uint64_t)(k->details || has_depth(k)) << 6);
 }
 
 void html_spans_write(const struct html_spans *s, uint64_t zero_ns, struct out *o)
@@ -366,9 +373,9 @@ void html_spans_write(const struct html_spans *s, uint64_t zero_ns, struct out *
 	html_bytes_end(&b);
 }
 
-static void write_details(struct html_bytes *b, const struct details *d)
+static void write_details(struct html_bytes *b, const struct details *d, const struct kept *k)
 {
-	html_varint(b, d->which);
+	html_varint(b, d->which | (has_depth(k) ? HAS_DEPTH : 0u));
 	if (d->which & HAS_END_TID)
 		html_varint(b, d->end_tid);
 	if (d->which & HAS_CATEGORY)
@@ -383,17 +390,20 @@ static void write_details(struct html_bytes *b, const struct details *d)
 		html_signed(b, d->ret);
 	if (d->which & HAS_DOMAIN)
 		html_varint(b, d->domain);
+	if (has_depth(k))
+		html_varint(b, k->depth);
 }
 
 void html_spans_write_details(const struct html_spans *s, struct out *o)
 {
+	const struct details none = {0};
 	struct html_bytes b = {.out = o};
 
 	for (size_t i = 0; i < s->n; i++) {
 		const struct kept *k = &s->v[s->order[i]];
 
-		if (k->details)
-			write_details(&b, &s->details[k->details - 1]);
+		if (k->details || has_depth(k))
+			write_details(&b, k->details ? &s->details[k->details - 1] : &none, k);
 	}
 	html_bytes_end(&b);
 }

@@ -51,9 +51,10 @@ int html_spans_layout(struct html_spans *s);
  *   start (since that of the one before it in the strip, at first since zero_ns)
  *   duration (0 = no known end), name, status | kind << 3 | has_end << 5 | has_details << 6
  * and, in a stream of their own, the details of those that have some, in the same order:
- *   which (1 end_tid, 2 category, 4 payload, 8 ret, 16 domain, 32 unreadable, 64 cut), then
- *   end_tid, category, payload type, length, low and high half, ret, domain, as far as they are
- *   there. All are varints; payload type and ret are signed ones.
+ *   which (1 end_tid, 2 category, 4 payload, 8 ret, 16 domain, 32 unreadable, 64 cut, 128 depth),
+ *   then end_tid, category, payload type, length, low and high half, ret, domain, depth, as far as
+ *   they are there. Without it the depth is the row. All are varints; payload type and ret are
+ *   signed ones.
  */
 void html_spans_write(const struct html_spans *s, uint64_t zero_ns, struct out *o);
 void html_spans_write_details(const struct html_spans *s, struct out *o);

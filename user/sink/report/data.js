@@ -109,6 +109,7 @@ function readDetails(from, names) {
 	}
 	if (which & 8) d.ret = from.signed();
 	if (which & 16) d.domain = names[from.next()];
+	if (which & 128) d.depth = from.next();
 	d.unreadable = (which & 32) !== 0;
 	d.cut = (which & 64) !== 0;
 	return d;
