@@ -9,38 +9,16 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "core/entry.h"
-#include "sink/dbfile.h"
-#include "sink/dbrow.h"
 #include "sink/escape.h"
-#include "sink/ids.h"
-#include "sink/intern.h"
 #include "sink/out.h"
-#include "sink/repair.h"
-#include "sink/sink.h"
+#include "sink/sqlite_in.h"
 #include "sink/sqlite_schema.h"
 #include "util/cleanup.h"
-#include "util/hash.h"
 
 #define NO_ID 4294967295	  /* the vendor's rangeId, and category of what has none */
 #define NO_CONNECTION 4000000000u /* those of marker_ex count up from the next */
 #define NAMES_MAX (256u << 10)	  /* kept in memory */
 #define NAMES_BYTES (32u << 20)
-
-enum statement {
-	INSERT_EVENT,
-	INSERT_SPAN,
-	INSERT_STRING,
-	FIND_STRING, /* only once there is the index */
-	INSERT_COUNT,
-	INSERT_PROCESS,
-	INSERT_THREAD,
-	INSERT_CATEGORY,
-	INSERT_SOURCE,
-	INSERT_HOST,
-	INSERT_FACT,
-	STATEMENTS,
-};
 
 /* What is told twice is told anew; unknown does not replace known. */
 static const char *const statements[STATEMENTS] = {
@@ -64,33 +42,6 @@ static const char *const statements[STATEMENTS] = {
 	[INSERT_FACT] = "INSERT OR REPLACE INTO ACLTAP_CAPTURE VALUES(?,?)",
 };
 
-struct db {
-	struct sink sink;
-	struct out *out;
-	struct dbfile *file;
-	sqlite3_stmt *stmt[STATEMENTS];
-	struct intern *names;
-	struct repair repair;
-	bool indexed;	      /* names beyond memory: STRING_IDS has an index */
-	uint64_t next_string; /* id */
-	uint64_t connections; /* given to marker_ex */
-	struct ids hosts;     /* of a merged trace */
-};
-
-struct host {
-	uint64_t key;
-};
-
-static struct dbrow row_of(struct db *d, enum statement which)
-{
-	return (struct dbrow){.stmt = d->stmt[which]};
-}
-
-static int insert(struct db *d, struct dbrow *row)
-{
-	return dbfile_error(d->file, dbrow_insert(row));
-}
-
 static int execute(struct db *d, const char *sql)
 {
 	return dbfile_error(d->file, sqlite3_exec(dbfile_db(d->file), sql, NULL, NULL, NULL));
@@ -108,12 +59,12 @@ static int prepare(struct db *d, enum statement which)
 
 static int insert_string(struct db *d, const char *s, size_t n, uint64_t *id)
 {
-	struct dbrow row = row_of(d, INSERT_STRING);
+	struct dbrow row = sqlite_row(d, INSERT_STRING);
 	int err;
 
 	dbrow_int(&row, (int64_t)d->next_string);
 	dbrow_text(&row, s, n);
-	err = insert(d, &row);
+	err = sqlite_insert(d, &row);
 	if (!err)
 		*id = d->next_string++;
 	return err;
@@ -122,7 +73,7 @@ static int insert_string(struct db *d, const char *s, size_t n, uint64_t *id)
 /* By the index; *id stays 0 when absent. */
 static int find_string(struct db *d, const char *s, size_t n, uint64_t *id)
 {
-	struct dbrow row = row_of(d, FIND_STRING);
+	struct dbrow row = sqlite_row(d, FIND_STRING);
 	int rc;
 
 	dbrow_text(&row, s, n);
@@ -162,8 +113,7 @@ static int string_id(struct db *d, const char *s, size_t n, uint64_t *id)
 	return err == -ENOSPC ? make_index(d) : err;
 }
 
-/* Binds a text of any bytes; NULL when it is empty. It stays in d->repair until the next. */
-static int bind_text(struct db *d, struct dbrow *row, const char *s, size_t n)
+int sqlite_bind_text(struct db *d, struct dbrow *row, const char *s, size_t n)
 {
 	int err = repair_text(&d->repair, &s, &n);
 
@@ -250,92 +200,11 @@ static int db_begin(struct sink *s, const struct trace_meta *meta)
 	return insert_statuses((struct db *)s);
 }
 
-/* ---- What is known beside the spans -------------------------------------------------------- */
-
-static int bind_own_text(struct dbrow *row, const char *s, char **copy)
-{
-	struct repair r = {0};
-	size_t n = strlen(s);
-	int err = repair_text(&r, &s, &n);
-
-	*copy = r.buf;
-	if (n)
-		dbrow_text(row, s, n);
-	else
-		dbrow_null(row);
-	return err;
-}
-
-static int db_process(struct sink *s, const struct process *p)
-{
-	struct db *d = (struct db *)s;
-	struct dbrow row = row_of(d, INSERT_PROCESS);
-	_free_ char *name = NULL, *cmdline = NULL, *exe = NULL, *host = NULL;
-	int err;
-
-	dbrow_int(&row, p->pid);
-	dbrow_int_if(&row, p->nspid, p->nspid);
-	dbrow_int_if(&row, p->ppid, p->ppid);
-	dbrow_int_if(&row, p->rank >= 0, p->rank);
-	err = bind_own_text(&row, p->name, &name);
-	if (!err)
-		err = bind_own_text(&row, p->cmdline, &cmdline);
-	if (!err)
-		err = bind_own_text(&row, p->exe, &exe);
-	dbrow_int_if(&row, p->local_rank >= 0, p->local_rank);
-	if (!err)
-		err = bind_own_text(&row, p->host ?: "", &host);
-	dbrow_int(&row, p->host_pid ? p->host_pid : p->pid);
-	dbrow_int_if(&row, p->source, p->source);
-	return err ? err : insert(d, &row);
-}
-
-static int insert_label(struct db *d, enum statement which, const struct label *l)
-{
-	struct dbrow row = row_of(d, which);
-	int err;
-
-	dbrow_int(&row, l->pid);
-	dbrow_int(&row, l->id);
-	err = bind_text(d, &row, l->text, l->len);
-	return err ? err : insert(d, &row);
-}
-
-static int db_thread(struct sink *s, const struct label *l)
-{
-	return insert_label((struct db *)s, INSERT_THREAD, l);
-}
-
-static int db_category(struct sink *s, const struct label *l)
-{
-	return insert_label((struct db *)s, INSERT_CATEGORY, l);
-}
-
-static int db_tally(struct sink *s, const struct tally *t)
-{
-	struct db *d = (struct db *)s;
-	struct dbrow row = row_of(d, INSERT_COUNT);
-	const char *kind = tally_kind_name(t->kind), *func = entry_name(t->func);
-
-	dbrow_text(&row, kind, strlen(kind));
-	if (t->kind == TALLY_LATE || t->kind == TALLY_BAD)
-		dbrow_null(&row);
-	else
-		dbrow_text(&row, func, strlen(func));
-	dbrow_int_if(&row, t->pid, t->pid);
-	dbrow_int_if(&row, t->kind == TALLY_FAILED, t->ret);
-	dbrow_int(&row, (int64_t)t->count);
-	dbrow_int_if(&row, t->to_ns, (int64_t)t->from_ns);
-	dbrow_int_if(&row, t->to_ns, (int64_t)t->to_ns);
-	dbrow_int_if(&row, t->source, t->source);
-	return insert(d, &row);
-}
-
 /* ---- Spans --------------------------------------------------------------------------------- */
 
 static int insert_event(struct db *d, const struct span *sp, uint64_t message, uint64_t domain)
 {
-	struct dbrow row = row_of(d, INSERT_EVENT);
+	struct dbrow row = sqlite_row(d, INSERT_EVENT);
 	const uint64_t process = (uint64_t)sp->pid << 32;
 	uint64_t connection = NO_CONNECTION;
 
@@ -351,7 +220,7 @@ static int insert_event(struct db *d, const struct span *sp, uint64_t message, u
 	dbrow_int(&row, (int64_t)(process | sp->end_tid));
 	dbrow_int(&row, (int64_t)domain);
 	dbrow_int(&row, (int64_t)connection);
-	return insert(d, &row);
+	return sqlite_insert(d, &row);
 }
 
 /* An INTEGER of SQLite has a sign; what is larger is the decimal text in room. */
@@ -374,7 +243,7 @@ static void bind_payload(struct dbrow *row, const struct payload *p, char *room)
 static int insert_span(struct db *d, const struct span *sp, uint64_t message, uint64_t domain,
 		       uint64_t event)
 {
-	struct dbrow row = row_of(d, INSERT_SPAN);
+	struct dbrow row = sqlite_row(d, INSERT_SPAN);
 	bool is_mstx = sink_span_domain(sp);
 	char payload[PUT_U64_MAX];
 
@@ -396,7 +265,7 @@ static int insert_span(struct db *d, const struct span *sp, uint64_t message, ui
 	dbrow_int_if(&row, sp->has_ret, sp->ret);
 	dbrow_int(&row, sp->unreadable);
 	dbrow_int(&row, sp->cut);
-	return insert(d, &row);
+	return sqlite_insert(d, &row);
 }
 
 static int db_span(struct sink *s, const struct span *sp)
@@ -429,96 +298,7 @@ static int db_span(struct sink *s, const struct span *sp)
 	return 0;
 }
 
-/* ---- Sources of a merged trace ------------------------------------------------------------- */
-
-/* The row of HOST_INFO, one for each running kernel; hosts of old captures by their name. */
-static int host_uid(struct db *d, const struct trace_source *src, char uid[24])
-{
-	const char *key = *src->boot_id ? src->boot_id : src->host;
-	size_t before = d->hosts.count;
-	const struct host *h = ids_get(&d->hosts, hash_str(key));
-	struct dbrow row = row_of(d, INSERT_HOST);
-	_free_ char *host = NULL;
-	int err;
-
-	if (!h)
-		return -ENOMEM;
-	snprintf(uid, 24, "%zu", (size_t)((const char *)h - d->hosts.entries) / sizeof(*h));
-	if (d->hosts.count == before)
-		return 0;
-	dbrow_text(&row, uid, strlen(uid));
-	err = bind_own_text(&row, src->host, &host);
-	return err ? err : insert(d, &row);
-}
-
-static int db_source(struct sink *s, const struct trace_source *src)
-{
-	struct db *d = (struct db *)s;
-	struct dbrow row = row_of(d, INSERT_SOURCE);
-	_free_ char *name = NULL, *host = NULL, *boot = NULL, *version = NULL, *ended = NULL;
-	char uid[24];
-	int err = host_uid(d, src, uid);
-
-	dbrow_int(&row, src->number);
-	err = err ?: bind_own_text(&row, src->name, &name);
-	dbrow_text(&row, uid, strlen(uid));
-	err = err ?: bind_own_text(&row, src->host, &host);
-	err = err ?: bind_own_text(&row, src->boot_id, &boot);
-	err = err ?: bind_own_text(&row, src->version, &version);
-	dbrow_int(&row, src->shift_ns);
-	dbrow_int(&row, (int64_t)src->first.mono_ns);
-	dbrow_int(&row, (int64_t)src->first.real_ns);
-	dbrow_int(&row, (int64_t)src->last.mono_ns);
-	dbrow_int(&row, (int64_t)src->last.real_ns);
-	err = err ?: bind_own_text(&row, src->ended, &ended);
-	return err ? err : insert(d, &row);
-}
-
 /* ---- The end ------------------------------------------------------------------------------- */
-
-static int insert_fact(struct db *d, const char *name, int64_t v)
-{
-	struct dbrow row = row_of(d, INSERT_FACT);
-
-	dbrow_text(&row, name, strlen(name));
-	dbrow_int(&row, v);
-	return insert(d, &row);
-}
-
-static int insert_text_fact(struct db *d, const char *name, const char *text)
-{
-	struct dbrow row = row_of(d, INSERT_FACT);
-	int err;
-
-	dbrow_text(&row, name, strlen(name));
-	err = bind_text(d, &row, text, strlen(text));
-	return err ? err : insert(d, &row);
-}
-
-static int insert_facts(struct db *d, const struct trace_meta *meta)
-{
-	const struct {
-		const char *name;
-		uint64_t v;
-	} facts[] = {
-		{"complete", meta->complete},
-		{"firstMonotonicNs", meta->first.mono_ns},
-		{"firstRealNs", meta->first.real_ns},
-		{"firstBoottimeNs", meta->first.boot_ns},
-		{"lastMonotonicNs", meta->last.mono_ns},
-		{"lastRealNs", meta->last.real_ns},
-		{"lastBoottimeNs", meta->last.boot_ns},
-	};
-	int err = insert_text_fact(d, "host", meta->host);
-
-	if (!err)
-		err = insert_text_fact(d, "version", meta->version);
-	if (!err && meta->sources)
-		err = insert_text_fact(d, "aligned", meta->aligned);
-	for (size_t i = 0; i < sizeof(facts) / sizeof(facts[0]) && !err; i++)
-		err = insert_fact(d, facts[i].name, (int64_t)facts[i].v);
-	return err;
-}
 
 /* Closes the database, whose file must then be whole, and flushes it. */
 static int complete_file(struct db *d)
@@ -538,7 +318,7 @@ static int complete_file(struct db *d)
 static int db_end(struct sink *s, const struct trace_meta *meta)
 {
 	struct db *d = (struct db *)s;
-	int err = insert_facts(d, meta);
+	int err = sqlite_facts(d, meta);
 
 	if (!err && !d->hosts.count)
 		err = execute(d, "INSERT INTO HOST_INFO SELECT '0', coalesce(value, '') "
@@ -559,12 +339,12 @@ const struct sink_ops sink_db = {
 	.order = SINK_BY_END,
 	.open = db_open,
 	.begin = db_begin,
-	.process = db_process,
-	.thread = db_thread,
-	.category = db_category,
+	.process = sqlite_process,
+	.thread = sqlite_thread,
+	.category = sqlite_category,
 	.span = db_span,
-	.tally = db_tally,
-	.source = db_source,
+	.tally = sqlite_tally,
+	.source = sqlite_source,
 	.end = db_end,
 	.free = db_free,
 };
