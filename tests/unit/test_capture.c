@@ -559,6 +559,35 @@ static void a_last_part_is_whole_after_any_number_of_parts(void **state)
 	}
 }
 
+/* More facts than a part has room for: a part is still more than what it repeats. */
+static void many_processes_leave_room_for_calls(void **state)
+{
+	const char *path = tmpdir_path(state, "x.acltap");
+	const uint32_t processes = 40000;
+	enum capread_end ended;
+	struct capwrite *w;
+	struct record rec;
+	struct kept k;
+
+	assert_ok(capwrite_open(path, false, &w));
+	assert_ok(capwrite_keep_last(w, KEEP_MAX));
+	for (uint32_t i = 0; i < processes; i++) {
+		size_t sz = make_call(&rec, 0);
+
+		rec.w.tgid = 100 + i;
+		assert_ok(capwrite_record(w, &rec, sz));
+	}
+	for (uint64_t i = 1; i <= 30000; i++)
+		assert_ok(capwrite_record(w, &rec, make_call(&rec, i)));
+	assert_ok(capwrite_close(w));
+	k = read_kept(path, &ended);
+	assert_int_equal(ended, CAPREAD_COMPLETE);
+	assert_true(k.facts >= processes);
+	assert_int_equal(k.last, 1000 + 30000);
+	assert_int_equal(k.dropped + k.calls, 30000);
+	assert_true(k.calls * 80 >= KEEP_MAX / 8);
+}
+
 /* The n-th rename from now on fails; 0: none. In place of the C library's. */
 static unsigned int rename_fails;
 
@@ -701,6 +730,7 @@ int main(void)
 		T(only_the_last_is_kept),
 		T(a_crash_between_the_renames),
 		T(a_last_part_is_whole_after_any_number_of_parts),
+		T(many_processes_leave_room_for_calls),
 		T(a_part_that_cannot_be_named_costs_nothing),
 		T(an_older_part_is_not_overwritten_unasked),
 		T(writer_refuses_nonsense),

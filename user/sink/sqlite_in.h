@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The database sink: spans and the file itself in sqlite.c, the rest in sqlite_facts.c. Internal.
- */
+/* The database sink: spans and the file in sqlite.c, the rest in sqlite_facts.c. Internal. */
 #ifndef ACLTAP_SINK_SQLITE_IN_H
 #define ACLTAP_SINK_SQLITE_IN_H
 
