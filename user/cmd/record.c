@@ -88,6 +88,7 @@ static int finish(struct run *r, int trace_err, int cmd_status)
 	if (!trace_err)
 		targets_explain_silence(&r->targets);
 	err = err ?: finish_outputs(&cfg, &res);
+	err = err ?: -res.status; /* a capture of ours that is not whole (told) */
 	if (err)
 		finish_keep_capture(&r->outputs);
 	if (r->targets.argv)
