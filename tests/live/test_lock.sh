@@ -13,12 +13,20 @@ assert_eq "a second recording with -f: status" "$status" 125
 assert_match "a second recording with -f: why" "$(cat "$tmp/stderr")" \
 	"x.csv.acltap': another acltap is recording into it"
 wait_for "$LIMIT" test -s "$tmp/x.csv.acltap"
-run_acltap export "$tmp/x.csv.acltap" -o "$tmp/now.csv"
+run_acltap export "$tmp/x.csv.acltap" -o "$tmp/now.csv" -o "$tmp/running.html"
 assert_match "export while it is recorded: says so" "$(cat "$tmp/stderr")" 'its recording goes on'
 kill -KILL "$tracer"
 reap "$tracer"
-run_acltap export -f "$tmp/x.csv.acltap" -o "$tmp/now.csv"
+run_acltap export -f "$tmp/x.csv.acltap" -o "$tmp/now.csv" -o "$tmp/truncated.html"
 assert_match "export after a crash: says so" "$(cat "$tmp/stderr")" 'its recording crashed'
+cp "$tmp/x.csv.acltap" "$tmp/damaged.acltap"
+printf '\377\377\377' | dd of="$tmp/damaged.acltap" bs=1 seek=100 conv=notrunc status=none
+run_acltap export "$tmp/damaged.acltap" -o "$tmp/damaged.html"
+assert_match "export of a damaged one: says so" "$(cat "$tmp/stderr")" 'is damaged'
+for how in running truncated damaged; do
+	assert_eq "the page of a $how one knows it" "$(grep -o '^"cut":.*' "$tmp/$how.html")" \
+		"\"cut\":\"$how\","
+done
 run_acltap record -f -o "$tmp/x.csv" -- "$T/seed_loops" all 3
 assert_eq "recording over what a crash left: status" "$status" 0
 

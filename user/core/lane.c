@@ -295,6 +295,7 @@ int trace_finish(struct trace *t, bool complete)
 		return err;
 	meta = tracks_meta(&t->lanes[0]->tracks);
 	meta.complete = complete;
+	meta.cut = complete ? NULL : t->cut;
 	for (uint32_t i = 1; i < LANES; i++) {
 		meta.sources += t->lanes[i] != NULL;
 		if (t->lanes[i] && t->lanes[i]->tracks.ended)

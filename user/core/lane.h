@@ -35,6 +35,7 @@ struct trace {
 	bool merged, begun;
 	uint64_t epoch;	  /* added to monotonic times, modulo 2^64 */
 	uint64_t last_id; /* of a span */
+	const char *cut;  /* for trace_meta */
 	struct pids pids;
 	struct lane
 		*lanes[WIRE_SOURCES_MAX + 1]; /* [0] is always there; NULL: nothing seen of it */

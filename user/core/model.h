@@ -128,8 +128,9 @@ struct trace_meta {
 	const char *kernel;	   /* release and machine, "" = unknown, also of a merged trace */
 	struct clock_triple first; /* epoch = monotonic + (first.real_ns - first.mono_ns) */
 	struct clock_triple last;
-	bool complete;	  /* the capture has its footer, and those it was merged from had theirs */
-	uint32_t sources; /* of a merged trace, else 0; not known in begin() */
+	bool complete;	 /* the capture has its footer, and those it was merged from had theirs */
+	const char *cut; /* how it ends without: "truncated", "running", "damaged"; NULL: no word */
+	uint32_t sources;    /* of a merged trace, else 0; not known in begin() */
 	const char *aligned; /* of a merged trace: "clock", or a name; "" */
 };
 

@@ -126,6 +126,11 @@ int pipeline_push(struct pipeline *p, const void *rec, size_t sz)
 	return p->err;
 }
 
+void pipeline_cut(struct pipeline *p, const char *how)
+{
+	p->trace.cut = how;
+}
+
 int pipeline_finish(struct pipeline *p, bool complete)
 {
 	if (!p->err)

@@ -46,6 +46,9 @@ int pipeline_new(const struct pipeline_config *cfg, const struct consumer *next,
  */
 int pipeline_push(struct pipeline *p, const void *rec, size_t sz);
 
+/* Before pipeline_finish(): trace_meta's word for how the trace ends, which must stay valid. */
+void pipeline_cut(struct pipeline *p, const char *how);
+
 /* The trace ends: everything held back is emitted, open spans last. complete as in trace_meta. */
 int pipeline_finish(struct pipeline *p, bool complete);
 

@@ -280,6 +280,8 @@ static int write_facts(struct html *h, const struct trace_meta *meta, uint64_t z
 	member(o, "first_ns", meta->first.real_ns);
 	member(o, "last_ns", last);
 	out_str(o, meta->complete ? "\"complete\":true,\n" : "\"complete\":false,\n");
+	if (!meta->complete && meta->cut)
+		err = err ?: text_member(h, "cut", meta->cut);
 	write_counts(h);
 	err = err ?: html_facts_write(&h->facts, zero, o, &h->repair);
 	err = err ?: write_stats(h);

@@ -29,6 +29,21 @@ static int feed(struct capread *r, struct pipeline *p,
 	return ret;
 }
 
+static const char *word_of(enum capread_end ended)
+{
+	switch (ended) {
+	case CAPREAD_TRUNCATED:
+		return "truncated";
+	case CAPREAD_RUNNING:
+		return "running";
+	case CAPREAD_DAMAGED:
+		return "damaged";
+	case CAPREAD_COMPLETE:
+		break;
+	}
+	return NULL;
+}
+
 int replay_capture(const char *capture, const struct consumer *next, struct summary *s,
 		   enum capread_end *ended,
 		   void (*progress)(void *ctx, uint64_t done, uint64_t total), void *ctx)
@@ -54,6 +69,7 @@ int replay_capture(const char *capture, const struct consumer *next, struct summ
 		*ended = capread_ended(r);
 		if (s && *ended != CAPREAD_COMPLETE)
 			summary_incomplete(s, *ended == CAPREAD_DAMAGED, capread_last_ns(r));
+		pipeline_cut(p, word_of(*ended));
 		err = pipeline_finish(p, *ended == CAPREAD_COMPLETE);
 	}
 	pipeline_free(p);

@@ -18,8 +18,11 @@ function listNotices(data) {
 		const total = sum.total.toString();
 		add(how, counted(total, one, many) + (sum.parts.length ? ": " + sum.parts.join(", ") : "") + (then || ""));
 	};
+	const why = {truncated: "incomplete: its recording crashed", running: "incomplete: its recording goes on",
+		damaged: "damaged: only what stands before the damage was read"}[f.cut];
+	// Else it was one of those that were merged.
 	if (!f.complete)
-		add("bad", "The capture is incomplete: its recording crashed or goes on. It reaches to " + moment(BigInt(f.last_ns)) + ".");
+		add("bad", "The capture is " + (why || "incomplete") + ". It reaches to " + moment(BigInt(f.last_ns)) + ".");
 	for (const source of f.sources)
 		if (source.ended)
 			add("bad", "Capture " + source.number + " of those that were merged was " + visible(source.ended) + ": ", named(source.name));
