@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "harness/evscript.h"
+#include "harness/mergescript.h"
 #include "store/capture.h"
 
 static int to_capture(void *ctx, const void *rec, size_t sz)
@@ -41,6 +42,30 @@ static int write_capture(const char *path, const char *text, size_t len)
 	return capwrite_close(w);
 }
 
+static int copy(const char *from, const char *to)
+{
+	FILE *in = fopen(from, "re"), *out = fopen(to, "we");
+	int err = in && out ? 0 : -errno, c;
+
+	while (!err && (c = getc(in)) != EOF)
+		err = putc(c, out) == EOF ? -EIO : 0;
+	if (in)
+		fclose(in);
+	return out && fclose(out) && !err ? -errno : err;
+}
+
+static int write_merged(const char *path, const char *text)
+{
+	char why[MERGE_WHY];
+	struct mergescript m;
+	int err = mergescript_write(&m, text, why);
+
+	err = err ?: mergescript_merge(&m, why);
+	err = err ?: copy(m.merged, path);
+	mergescript_free(&m);
+	return err;
+}
+
 static int write_wire(const char *path, const char *text, size_t len)
 {
 	FILE *f = fopen(path, "we");
@@ -62,10 +87,13 @@ static int one(const char *kind, const char *dir, const char *script)
 
 	if (!f)
 		return -errno;
-	len = fread(text, 1, sizeof(text), f);
+	len = fread(text, 1, sizeof(text) - 1, f);
+	text[len] = '\0';
 	fclose(f);
 	snprintf(path, sizeof(path), "%s/%s", dir, slash ? slash + 1 : script);
-	return !strcmp(kind, "wire") ? write_wire(path, text, len) : write_capture(path, text, len);
+	if (!strcmp(kind, "wire")) /* the records of one pipeline, so of one capture */
+		return mergescript_is(text) ? 0 : write_wire(path, text, len);
+	return mergescript_is(text) ? write_merged(path, text) : write_capture(path, text, len);
 }
 
 int main(int argc, char **argv)
