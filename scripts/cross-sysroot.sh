@@ -17,22 +17,21 @@ esac
 [ "$(cat "$dir/.packages" 2>/dev/null)" = "$arch $*" ] && exit 0
 command -v apt-get >/dev/null || { echo "cross-sysroot.sh: needs apt-get (Debian)" >&2; exit 1; }
 
-mkdir -p "$dir.apt/lists/partial" "$dir.apt/archives/partial"
+# shellcheck source=scripts/private-apt.sh
+. "$(dirname "$0")/private-apt.sh"
+mkdir -p "$dir.apt"
 apt=$(cd "$dir.apt" && pwd)
 log=$apt/log
-: >"$apt/status"
+make_private_apt "$apt" "$arch" </dev/null
 private_apt() {
-	apt-get -q -y -o Dir::State::lists="$apt/lists" -o Dir::State::status="$apt/status" \
-		-o Dir::Cache="$apt" -o APT::Architecture="$arch" -o APT::Architectures::="$arch" \
-		-o APT::Sandbox::User="$(id -un)" -o Acquire::Languages=none \
-		-o Acquire::Retries=3 "$@" >>"$log" 2>&1
+	apt-get -q -y -c "$apt/apt.conf" "$@" >>"$log" 2>&1
 }
 
 echo "unpacking $arch packages into $dir"
 : >"$log"
 # A mirror of somebody else's may fail: what counts is whether the packages are there.
 private_apt update || true
-rm -f "$apt"/archives/*.deb
+rm -f "$apt"/cache/archives/*.deb
 if ! private_apt install --no-install-recommends --download-only "$@"; then
 	tail -n 15 "$log" >&2
 	echo "cross-sysroot.sh: cannot get the $arch packages: $*" >&2
@@ -45,7 +44,7 @@ for sub in bin sbin lib; do	# as Debian's own systems are laid out
 	mkdir "$dir/usr/$sub"
 	ln -s "usr/$sub" "$dir/$sub"
 done
-for deb in "$apt"/archives/*.deb; do
+for deb in "$apt"/cache/archives/*.deb; do
 	dpkg-deb --fsys-tarfile "$deb" |
 		tar -x -C "$dir" --no-same-owner --keep-directory-symlink --exclude='./usr/share/doc' \
 			--exclude='./usr/share/man' --exclude='./usr/share/locale'

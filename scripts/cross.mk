@@ -20,7 +20,7 @@ export READELF := $(CROSS)readelf
 ifeq ($(filter clean help,$(MAKECMDGOALS)),)
 include $(O)/sysroot.mk
 endif
-$(O)/sysroot.mk: scripts/cross-sysroot.sh scripts/deps.sh
+$(O)/sysroot.mk: scripts/cross-sysroot.sh scripts/private-apt.sh scripts/deps.sh
 	@mkdir -p $(@D)
 	$(Q)scripts/cross-sysroot.sh $(ARCH) $(SYSROOT) $$(scripts/deps.sh sysroot)
 	@touch $@

@@ -11,6 +11,8 @@
 # the mirror has no such suite or package, or does not answer.
 set -u
 cd "$(dirname "$0")/.." || exit 1
+# shellcheck source=scripts/private-apt.sh
+. scripts/private-apt.sh
 case ${O:=build} in
 /*) ;;
 *) O=$PWD/$O ;;
@@ -74,27 +76,14 @@ make_apt() {	# Debian architecture, suites
 	shift
 	suites=$*
 	apt=$V/apt-$arch-${suites// /_}
-	mkdir -p "$apt"/{lists,cache,state} || exit 1
-	: >"$apt/state/status"
+	mkdir -p "$apt" || exit 1
 	sources "$@" >"$apt/sources.list" || exit
-	cat >"$apt/apt.conf" <<-END
-	#clear APT::Update::Post-Invoke;
-	#clear APT::Update::Post-Invoke-Success;
-	#clear APT::Architectures;
-	APT::Architecture "$arch";
-	APT::Architectures { "$arch"; };
-	APT::Sandbox::User "root";
+	make_private_apt "$apt" "$arch" <<-END || exit 1
 	APT::Get::List-Cleanup "false";
-	Acquire::Languages "none";
-	Acquire::Retries "2";
 	Dir::Etc::sourcelist "$apt/sources.list";
 	Dir::Etc::sourceparts "/dev/null";
 	Dir::Etc::preferences "/dev/null";
 	Dir::Etc::preferencesparts "/dev/null";
-	Dir::State "$apt/state";
-	Dir::State::status "$apt/state/status";
-	Dir::State::lists "$apt/lists";
-	Dir::Cache "$apt/cache";
 	END
 }
 
