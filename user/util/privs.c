@@ -49,9 +49,26 @@ static int caps_set(const struct caps *c)
 	return syscall(SYS_capset, &head, data) ? -errno : 0;
 }
 
+/*
+ * Beforehand, since looking them up can load libraries: in a held child that waits for whoever
+ * probes them, who waits for the child.
+ */
+static int find_groups(struct privs_user *u)
+{
+	gid_t none;
+
+	u->n_groups = 0;
+	getgrouplist(u->name, u->gid, &none, &u->n_groups); /* says how many */
+	u->groups = calloc((size_t)u->n_groups + 1, sizeof(*u->groups));
+	if (!u->groups)
+		return -ENOMEM;
+	return getgrouplist(u->name, u->gid, u->groups, &u->n_groups) < 0 ? -EAGAIN : 0;
+}
+
 int privs_find_user(const char *name, struct privs_user *u)
 {
 	const struct passwd *pw = getpwnam(name);
+	int err;
 
 	*u = (struct privs_user){0};
 	if (!pw)
@@ -60,16 +77,17 @@ int privs_find_user(const char *name, struct privs_user *u)
 	u->gid = pw->pw_gid;
 	u->name = strdup(name);
 	u->home = strdup(pw->pw_dir);
-	if (u->name && u->home)
-		return 0;
-	privs_user_free(u);
-	return -ENOMEM;
+	err = u->name && u->home ? find_groups(u) : -ENOMEM;
+	if (err)
+		privs_user_free(u);
+	return err;
 }
 
 void privs_user_free(struct privs_user *u)
 {
 	free(u->name);
 	free(u->home);
+	free(u->groups);
 	*u = (struct privs_user){0};
 }
 
@@ -158,7 +176,7 @@ int privs_become(const struct privs_user *u)
 	uid_t uid = u ? u->uid : geteuid();
 	gid_t gid = u ? u->gid : getegid();
 
-	if (u && initgroups(u->name, u->gid))
+	if (u && setgroups((size_t)u->n_groups, u->groups))
 		return -errno;
 	if (setresgid(gid, gid, gid) || setresuid(uid, uid, uid))
 		return -errno;

@@ -17,6 +17,8 @@ struct privs_user {
 	uid_t uid;
 	gid_t gid;
 	char *name, *home; /* owned */
+	gid_t *groups;	   /* all of them; owned */
+	int n_groups;
 };
 
 /* -ENOENT: there is no such user. */
