@@ -38,9 +38,9 @@ static void give_up(int signal)
 
 void giveup_arm(int status, pid_t command, bool signalled)
 {
-	static const int signals[] = {SIGTERM, SIGHUP, SIGINT};
-	/* Ctrl-C is the command's */
-	size_t n = sizeof(signals) / sizeof(signals[0]) - (command > 0);
+	static const int signals[] = {SIGTERM, SIGHUP, SIGINT, SIGQUIT};
+	/* Those of the keyboard are the command's. */
+	size_t n = sizeof(signals) / sizeof(signals[0]) - (command > 0 ? 2 : 0);
 	struct sigaction old, sa = {.sa_handler = give_up, .sa_flags = SA_RESTART};
 	sigset_t set;
 

@@ -270,8 +270,10 @@ static void wanted_signals(const struct session *s, sigset_t *set)
 	if (!is_ignored(SIGHUP)) /* nohup */
 		sigaddset(set, SIGHUP);
 	sigaddset(set, SIGCHLD);
-	if (!s->cfg.argv)
+	if (!s->cfg.argv) {
 		sigaddset(set, SIGINT);
+		sigaddset(set, SIGQUIT);
+	}
 }
 
 static void set_tick(struct session *s, uint64_t ns)

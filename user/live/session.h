@@ -48,7 +48,7 @@ enum session_end {
 	SESSION_TARGETS_GONE, /* the command or the traced processes ended */
 	SESSION_TIME_UP,
 	SESSION_FULL,	/* the capture has its largest size */
-	SESSION_SIGNAL, /* SIGINT, SIGTERM or SIGHUP */
+	SESSION_SIGNAL, /* SIGINT, SIGQUIT, SIGTERM or SIGHUP */
 };
 
 struct session;
