@@ -38,7 +38,10 @@ assert_eq "-a: status of one that loads the library late" $? 0
 "$T/fork_exec" 4
 assert_eq "-a: status of a tree of processes" $? 0
 child=$(bash -c '"$0" all 7 & echo $!; wait' "$T/seed_loops")
-setpriv --reuid 65534 --regid 65534 --clear-groups "$T/seed_loops" all 9 & nobody=$!
+# Others may not be able to read the folder of the repository.
+mkdir "$tmp/open" && cp "$T/seed_loops" "$T"/jmp/*.so "$tmp/open" && chmod -R a+rX "$tmp/open"
+LD_LIBRARY_PATH=$tmp/open setpriv --reuid 65534 --regid 65534 --clear-groups \
+	"$tmp/open/seed_loops" all 9 & nobody=$!
 wait "$nobody"
 assert_eq "-a: status of another user's" $? 0
 stop_tracer
