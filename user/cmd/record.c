@@ -76,6 +76,7 @@ static int finish(struct run *r, int trace_err, int cmd_status)
 	struct finish_result res = {0};
 	bool was = outputs_enter(&r->outputs);
 	int err = trace_err;
+	bool failed;
 
 	if (err)
 		capwrite_abandon(r->capture);
@@ -88,14 +89,14 @@ static int finish(struct run *r, int trace_err, int cmd_status)
 	if (!trace_err)
 		targets_explain_silence(&r->targets);
 	err = err ?: finish_outputs(&cfg, &res);
-	err = err ?: -res.status; /* a capture of ours that is not whole (told) */
-	if (err)
+	failed = err || res.status; /* a capture of ours that is not whole is told already */
+	if (failed)
 		finish_keep_capture(&r->outputs);
 	if (r->targets.argv)
 		cmd_status = session_wait_command(r->targets.session);
-	if (err && r->targets.argv)
+	if (failed && r->targets.argv)
 		log_info("the command's exit status was %d", cmd_status);
-	if (err)
+	if (failed)
 		return targets_failed(&r->targets);
 	if (!cmd_status && r->targets.strict && res.incomplete)
 		return EXIT_INCOMPLETE;
