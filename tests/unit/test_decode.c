@@ -63,6 +63,19 @@ static void lengths_must_agree(void **state)
 	assert_err(decode_copy(&rec, sizeof(rec), 0), EBADMSG);
 }
 
+static void times_that_a_clock_can_show(void **state)
+{
+	struct wire w = header(WIRE_CALL, 0);
+
+	(void)state;
+	w.time_ns = INT64_MAX;
+	assert_int_equal(decode_copy(&w, sizeof(w), 0), 0);
+	w.time_ns++;
+	assert_err(decode_copy(&w, sizeof(w), 0), EBADMSG);
+	w.time_ns = UINT64_MAX;
+	assert_err(decode_copy(&w, sizeof(w), 0), EBADMSG);
+}
+
 static void kinds_and_functions_that_exist(void **state)
 {
 	static const __u8 known[] = {1, 2, 3, 4, 5, 6, 16, 17, 18, 19, 20, 21};
@@ -155,6 +168,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_length_from_nothing_on),
 		cmocka_unit_test(lengths_must_agree),
+		cmocka_unit_test(times_that_a_clock_can_show),
 		cmocka_unit_test(kinds_and_functions_that_exist),
 		cmocka_unit_test(payloads_that_must_be_there),
 		cmocka_unit_test(a_text_ends_at_nul_or_limit),

@@ -45,7 +45,8 @@ int decode(const void *rec, size_t sz, struct wire *w, struct event *ev)
 	memcpy(w, rec, sizeof(*w));
 	if (w->len > sz || w->len != sizeof(*w) + w->msg_len)
 		return -EBADMSG;
-	if (!payload_ok(w))
+	/* 292 years of uptime: no clock says so, and distances of such times have no sign. */
+	if (w->time_ns > INT64_MAX || !payload_ok(w))
 		return -EBADMSG;
 	*ev = (struct event){.w = w, .msg = (const char *)rec + sizeof(*w)};
 	return 0;

@@ -28,7 +28,7 @@ struct message {
 /*
  * Copies the header of the sz bytes at rec to *w and sets *ev. What follows len is ignored (the
  * ring reserves in fixed sizes). Returns 0 or -EBADMSG: too short, lengths that do not agree, an
- * unknown kind or function, a payload that is missing.
+ * unknown kind or function, a time beyond INT64_MAX, a payload that is missing.
  */
 int decode(const void *rec, size_t sz, struct wire *w, struct event *ev);
 

@@ -266,6 +266,8 @@ int order_watermark(struct order *o, uint64_t ns)
 	if (ns <= o->watermark)
 		return 0;
 	o->watermark = ns;
+	if (o->head == o->n)
+		return 0;
 	if (waiting > LAZY_ABOVE && o->n > o->sorted && o->n - o->sorted < waiting / 64)
 		return 0;
 	err = sort_waiting(o);

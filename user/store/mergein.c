@@ -216,7 +216,7 @@ static uint64_t shifted(const struct mergein *in, uint64_t ns)
 
 	if (shift < 0)
 		return ns > -(uint64_t)shift ? ns - -(uint64_t)shift : 0;
-	return ns + (uint64_t)shift < ns ? UINT64_MAX : ns + (uint64_t)shift;
+	return ns > INT64_MAX - (uint64_t)shift ? INT64_MAX : ns + (uint64_t)shift;
 }
 
 /* The number that a source has in the merged capture; given when it is first seen. */
