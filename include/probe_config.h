@@ -33,9 +33,12 @@ enum probe_depth { DEPTH_KEEP, DEPTH_PUSH, DEPTH_POP };
 /* Room in the map of per-function counters; ids in entrypoints.def stay below. */
 #define PROBE_FUNCS 64
 
-/* Threads and processes of which state is kept at the same time. */
-#define PROBE_MAX_THREADS 16384
-#define PROBE_MAX_PROCS 16384
+/*
+ * Threads that have called, and processes, of which state is kept at the same time. Their room is
+ * made when tracing begins, which takes time: 1 ms for 300 threads.
+ */
+#define PROBE_MAX_THREADS 4096
+#define PROBE_MAX_PROCS 8192
 
 /* State of a traced process; key: tgid. Made by user space or at fork, removed at exit. */
 struct proc_state {

@@ -86,18 +86,19 @@ static int try_uprobe(void)
 	return close_try(load_empty(BPF_PROG_TYPE_KPROBE, 0, 0));
 }
 
+/* A link that exists takes tens of ms to close. A path that is no file is told from a kind of link
+ * that is not known: -EBADF and -EINVAL.
+ */
 static int try_uprobe_multi(void)
 {
 	const uint64_t offset = PROBE_OFFSET;
-	char path[64];
-	_fd_ int file = make_file(path);
 	_fd_ int prog = load_empty(BPF_PROG_TYPE_KPROBE, ATTACH_UPROBE_MULTI, 0);
+	int err;
 
-	if (file < 0)
-		return file;
 	if (prog < 0)
 		return prog;
-	return close_try(uprobe_multi_link(prog, path, &offset, NULL, 1, false));
+	err = uprobe_multi_link(prog, "/", &offset, NULL, 1, false);
+	return err == -EBADF ? 0 : close_try(err);
 }
 
 /* The number by which perf_event_open() knows uprobes. */
