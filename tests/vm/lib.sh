@@ -10,7 +10,7 @@ ROWS=${VM_ROWS:-$O/vm/rows}
 # Of the live tests those that make sense without a compiler and the repository, and that do not
 # depend on a fast CPU (kill9).
 LIVE="check seed_attach threads fork_exec messages dlopen nullstamp signals exit_status outputs
-	formats shell_wrapper trace stat unprobeable container"
+	formats shell_wrapper trace stat unprobeable container any"
 
 write_row() {	# architecture, name, the columns after them
 	local IFS=$'\t'
