@@ -372,9 +372,9 @@ static int make_dir(const struct outputs *o)
 	return err;
 }
 
-int outputs_plan(const struct opt_strings *paths, bool want_capture, bool overwrite,
-		 struct outputs *o)
+int outputs_plan(const struct outputs_opts *opts, bool want_capture, struct outputs *o)
 {
+	const struct opt_strings *paths = &opts->paths;
 	char stamp[32];
 	int err = 0;
 
@@ -392,7 +392,7 @@ int outputs_plan(const struct opt_strings *paths, bool want_capture, bool overwr
 						: path_of("acltap-%d" CAPTURE_SUFFIX, getpid());
 		err = o->capture ? 0 : -ENOMEM;
 	}
-	err = err ?: refuse_existing(o, want_capture, overwrite);
+	err = err ?: refuse_existing(o, want_capture, opts->sink.overwrite);
 	err = err ?: check_all(o);
 	return err || !o->dir ? err : make_dir(o);
 }
@@ -425,6 +425,11 @@ void outputs_remove_empty(const struct outputs *o)
 	if (sub && !rmdir(sub))
 		rmdir(o->dir);
 	privs_as_owner(was);
+}
+
+void outputs_opts_free(struct outputs_opts *opts)
+{
+	opt_strings_free(&opts->paths);
 }
 
 void outputs_free(struct outputs *o)
