@@ -303,6 +303,17 @@ void bpf_forget_threads(struct bpf *b, uint32_t tgid)
 	}
 }
 
+void bpf_each_pid(int map_fd, void (*visit)(void *ctx, pid_t pid), void *ctx)
+{
+	uint32_t key, next, *prev = NULL;
+
+	while (!bpf_map_get_next_key(map_fd, prev, &next)) {
+		key = next;
+		prev = &key;
+		visit(ctx, (pid_t)key);
+	}
+}
+
 int bpf_counts(const struct bpf *b, unsigned int func, struct func_count *out)
 {
 	int n = libbpf_num_possible_cpus();

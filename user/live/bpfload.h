@@ -5,6 +5,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #include "live/features.h"
 #include "probe_config.h"
@@ -54,6 +55,12 @@ void bpf_untrace_process(struct bpf *b, uint32_t tgid);
 /* Removes the state of its threads, where no program sees them end. */
 void bpf_forget_threads(struct bpf *b, uint32_t tgid);
 void bpf_ignore_process(struct bpf *b, uint32_t tgid); /* one that joined by itself */
+
+/*
+ * Visits every key of a map by PID, which visit may remove. The programs change the map meanwhile:
+ * when they remove the key just visited it begins anew, so one can be visited twice.
+ */
+void bpf_each_pid(int map_fd, void (*visit)(void *ctx, pid_t pid), void *ctx);
 
 /* Sums the counters of a function over all CPUs. */
 int bpf_counts(const struct bpf *b, unsigned int func, struct func_count *out);
