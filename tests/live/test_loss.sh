@@ -63,6 +63,51 @@ for row in sorted((r for r in spans if r["status"] == "complete"), key=lambda r:
 END
 }
 
+# The other outputs of the same capture: each that can say what was lost does, function by function,
+# and none has more complete ranges than the events.
+can() { "$ACLTAP" export --help | grep -q "\\.$1"; }
+outputs=(json html)
+can db && outputs+=(db)
+can pftrace && outputs+=(pftrace)
+check_outputs() {	# name, events; the outputs are $tmp/l.*
+	check "$1: .json has what is complete and nothing else" "$PYTHON" - "$tmp/l.json" "$2" <<'END'
+import json, sys
+got = sum(e["ph"] == "X" for e in json.load(open(sys.argv[1], encoding="utf-8")))
+want = sum(json.loads(line).get("status") == "complete" for line in open(sys.argv[2], encoding="utf-8"))
+assert got == want, (got, want)
+END
+	if can db; then
+		check "$1: .db" "$PYTHON" - "$tmp/l.db" "$2" <<'END'
+import json, sqlite3, sys
+from collections import Counter
+db = sqlite3.connect(f"file:{sys.argv[1]}?mode=ro", uri=True)
+rows = [json.loads(line) for line in open(sys.argv[2], encoding="utf-8")]
+want, statuses = Counter(), Counter(r["status"] for r in rows if "start_ns" in r)
+for r in rows:
+    if r["kind"] in ("loss", "lost_return", "lost_start"):
+        want[r["kind"], r["function"]] += r["count"]
+got = Counter()
+for kind, function, count in db.execute("SELECT kind, function, count FROM ACLTAP_COUNTS "
+                                        "WHERE kind IN ('loss', 'lost_return', 'lost_start')"):
+    got[kind, function] += count
+assert want and got == want, (got, want)
+(told,), = db.execute("SELECT sum(count) FROM ACLTAP_LOSSES WHERE kind = 'loss' AND toNs >= fromNs")
+assert told == sum(n for (kind, _), n in want.items() if kind == "loss"), (told, want)
+assert Counter(dict(db.execute("SELECT status, count(*) FROM ACLTAP_EVENTS GROUP BY 1"))) == statuses
+(rows,), = db.execute("SELECT count(*) FROM MSTX_EVENTS")
+assert rows == statuses["complete"], (rows, statuses)
+END
+	else
+		skip_one "$1: .db" "built without libsqlite3"
+	fi
+	if can pftrace; then
+		check "$1: .pftrace" "$PYTHON" -B tests/golden/check_pftrace.py "$tmp/l.pftrace" "$2"
+	else
+		skip_one "$1: .pftrace" "built without libprotobuf-c"
+	fi
+	check "$1: .html" "$PYTHON" -B tests/golden/check_html.py "$tmp/l.html" "$2"
+}
+
 lossy=0
 for size in 4K 64K 4M; do
 	for threads in 1 4; do
@@ -84,6 +129,12 @@ for size in 4K 64K 4M; do
 			"$(csv_rows "$tmp/l.csv" event_type push/pop)" "$complete"
 		run_acltap export --strict -q "$tmp/l.acltap" -o "$tmp/l.again.ndjson"
 		assert_eq "$name: export --strict" "$status" 3
+		rm -f "$tmp"/l.again.*
+		# shellcheck disable=SC2046
+		run_acltap export --strict "$tmp/l.acltap" $(printf " -o $tmp/l.%s" "${outputs[@]}")
+		assert_eq "$name: export --strict of all the others" "$status" 3
+		assert_match "$name: export says it" "$(cat "$tmp/stderr")" 'calls? lost'
+		check_outputs "$name" "$tmp/l.ndjson"
 	done
 done
 # With the smallest ring something must have been lost, or nothing of this was tried.
