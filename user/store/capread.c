@@ -20,9 +20,10 @@ struct capread {
 	int err;
 	enum capread_end ended;
 	bool merged;
-	uint64_t part, begin; /* of the header: not 0 while only a last part is kept */
-	int newer;	      /* the file that follows, -1 = none */
+	uint64_t part, begin, end; /* of the header: not 0 while only a last part is kept */
+	int newer;		   /* the file that follows, -1 = none */
 	uint64_t newer_begin;
+	uint64_t limit; /* offset behind which this file is not read */
 	uint64_t offset, size;
 	struct capfmt_footer seen; /* what the footer must say */
 	struct capfmt_block head;
@@ -36,6 +37,8 @@ static ssize_t read_up_to(struct capread *r, void *p, size_t n)
 {
 	size_t got = 0;
 
+	if (n > r->limit - r->offset)
+		n = r->limit - r->offset;
 	while (got < n) {
 		ssize_t done = read(r->fd, (char *)p + got, n - got);
 
@@ -66,6 +69,7 @@ static int read_header(struct capread *r)
 		return -ENOTSUP;
 	r->part = h.part;
 	r->begin = h.begin;
+	r->end = h.end;
 	return h.header_size == sizeof(h) ? 0 : -EINVAL;
 }
 
@@ -109,6 +113,8 @@ static int open_older(struct capread *r, const char *path)
 		r->newer_begin = begin;
 		if (fd >= 0)
 			r->size += size;
+		if (fd >= 0 && r->end >= r->offset)
+			r->limit = r->end;
 		return 0;
 	}
 	if (fd < 0)
@@ -127,6 +133,7 @@ static bool go_to_newer(struct capread *r)
 	close(r->fd);
 	r->fd = r->newer;
 	r->newer = -1;
+	r->limit = UINT64_MAX;
 	return true;
 }
 
@@ -138,6 +145,7 @@ int capread_open(const char *path, struct capread **out)
 	if (!r)
 		return -ENOMEM;
 	r->fd = r->newer = -1;
+	r->limit = UINT64_MAX;
 	r->seen.first_ns = UINT64_MAX;
 	r->payload = malloc(CAPFMT_PAYLOAD_MAX);
 	err = r->payload ? open_file(r, path) : -ENOMEM;
