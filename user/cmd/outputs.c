@@ -363,6 +363,15 @@ bool outputs_enter(const struct outputs *o)
 	return privs_as_owner(!o->as_root);
 }
 
+bool outputs_are_roots(const struct outputs *o)
+{
+	bool all = o->n && (o->as_root || !o->capture);
+
+	for (size_t i = 0; i < o->n; i++)
+		all &= o->v[i].as_root;
+	return all;
+}
+
 static int make_dir(const struct outputs *o)
 {
 	bool was = outputs_enter(o);

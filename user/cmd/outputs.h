@@ -66,6 +66,9 @@ int outputs_plan(const struct outputs_opts *opts, bool want_capture, struct outp
  */
 bool outputs_enter(const struct outputs *o);
 
+/* Does all that is written go where only root may write, and so to root? */
+bool outputs_are_roots(const struct outputs *o);
+
 /* Opens all sinks, each with the rights that it needs. Returns 0, or -errno after telling the user.
  */
 int outputs_open(const struct outputs *o, struct sink_opts opts, struct fanout *f);
