@@ -130,6 +130,7 @@ struct trace_meta {
 	struct clock_triple last;
 	bool complete;	 /* the capture has its footer, and those it was merged from had theirs */
 	const char *cut; /* how it ends without: "truncated", "running", "damaged"; NULL: no word */
+	uint64_t filtered;   /* spans that a filter kept from the output; not known in begin() */
 	uint32_t sources;    /* of a merged trace, else 0; not known in begin() */
 	const char *aligned; /* of a merged trace: "clock", or a name; "" */
 };
