@@ -97,7 +97,7 @@ struct thread_state {
 	__u32 want; /* message bytes to read */
 	__u16 flags;
 	__u16 msg_kind;
-	__u32 pad;
+	__u32 late;	/* made after some threads had found no room: this may be one of them */
 	__u8 text[256]; /* a message whose page had to be brought in */
 };
 
@@ -123,6 +123,8 @@ struct control {
 	__u32 no_room;	/* calls of processes for which the map has no room; the programs count */
 	__u64 hurried_ns; /* when the last of them waited in vain */
 	__u32 released;	  /* processes that the guardian continued: acltap was blocked */
+	__u32 stateless;  /* calls of threads for which the map has no room; the programs count */
+	__u32 unfollowed; /* children for which the map of processes has no room; they count too */
 	__u32 pad;
 };
 

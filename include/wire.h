@@ -41,6 +41,8 @@ enum wire_flag {
 	WIRE_F_NO_ID = 1 << 3,	    /* WIRE_RETURN of range_start: the range id could not be read */
 	WIRE_F_LAST = 1 << 4,	    /* WIRE_EXIT: the last thread of the process */
 	WIRE_F_RETURNS = 1 << 5,    /* WIRE_LOSS: return records were lost, not calls */
+	WIRE_F_LATE_STATE =
+		1 << 6, /* state since there is room: there may have been calls before */
 };
 
 /* What is not known: bits of arg1 of WIRE_DROPPED. */

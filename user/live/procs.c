@@ -217,6 +217,9 @@ static int trace(struct procs *ps, pid_t pid, struct proc **out)
 	struct proc *p = procset_add(&ps->set, pid);
 	int err = p ? bpf_trace_process(ps->cfg.bpf, (uint32_t)pid) : -ENOMEM;
 
+	if (err == -E2BIG)
+		return log_fail(err, "cannot trace PID %d: there is room for %u processes only",
+				pid, ps->cfg.bpf->max_procs);
 	if (err)
 		return log_err(err, "cannot trace PID %d", pid);
 	if (ps->cfg.may_stop)
