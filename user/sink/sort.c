@@ -12,6 +12,7 @@
 #include "sink/pack.h"
 #include "util/cleanup.h"
 #include "util/privs.h"
+#include "util/readall.h"
 #include "util/safepath.h"
 
 #define READ_BUFFER (256u << 10) /* of a run while merging; holds the largest record */
@@ -281,23 +282,20 @@ int sort_add(struct sorter *s, const struct span *sp)
 
 static int reader_fill(struct sorter *s, struct reader *rd)
 {
+	ssize_t got;
+	size_t n;
+
 	rd->len -= rd->pos;
 	memmove(rd->buf, rd->buf + rd->pos, rd->len);
 	rd->pos = 0;
-	while (rd->len < READ_BUFFER && rd->offset < rd->end) {
-		size_t n = READ_BUFFER - rd->len;
-		ssize_t done;
-
-		if (n > rd->end - rd->offset)
-			n = (size_t)(rd->end - rd->offset);
-		done = pread(s->fd, rd->buf + rd->len, n, (off_t)rd->offset);
-		if (done < 0 && errno == EINTR)
-			continue;
-		if (done <= 0)
-			return s->err = done ? -errno : -EIO;
-		rd->len += (size_t)done;
-		rd->offset += (uint64_t)done;
-	}
+	n = READ_BUFFER - rd->len;
+	if (n > rd->end - rd->offset)
+		n = (size_t)(rd->end - rd->offset);
+	got = readall_at(s->fd, rd->buf + rd->len, n, rd->offset);
+	if (got != (ssize_t)n)
+		return s->err = got < 0 ? (int)got : -EIO;
+	rd->len += n;
+	rd->offset += n;
 	return 0;
 }
 

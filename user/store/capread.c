@@ -10,6 +10,7 @@
 #include "store/capture.h"
 #include "store/capfmt.h"
 #include "util/cleanup.h"
+#include "util/readall.h"
 #include "wire.h"
 
 enum state { READING, ENDED, FAILED };
@@ -35,23 +36,14 @@ struct capread {
 /* Reads n bytes, fewer only at the end of the file. Returns the number or -errno. */
 static ssize_t read_up_to(struct capread *r, void *p, size_t n)
 {
-	size_t got = 0;
+	ssize_t got;
 
 	if (n > r->limit - r->offset)
 		n = r->limit - r->offset;
-	while (got < n) {
-		ssize_t done = read(r->fd, (char *)p + got, n - got);
-
-		if (done < 0 && errno == EINTR)
-			continue;
-		if (done < 0)
-			return -errno;
-		if (!done)
-			break;
-		got += (size_t)done;
-	}
-	r->offset += got;
-	return (ssize_t)got;
+	got = readall(r->fd, p, n);
+	if (got > 0)
+		r->offset += (uint64_t)got;
+	return got;
 }
 
 static int read_header(struct capread *r)

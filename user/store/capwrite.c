@@ -13,6 +13,7 @@
 #include "store/keep.h"
 #include "util/cleanup.h"
 #include "util/privs.h"
+#include "util/readall.h"
 #include "util/safepath.h"
 #include "wire.h"
 
@@ -337,10 +338,10 @@ static int append_newest(struct capwrite *w)
 	number_part(w, l->part - 1, 0, w->size);
 	while (at < end && !w->err) {
 		size_t want = end - at < CAPTURE_BLOCK_MAX ? end - at : CAPTURE_BLOCK_MAX;
-		ssize_t n = pread(newest, buf, want, (off_t)at);
+		ssize_t n = readall_at(newest, buf, want, at);
 
 		if (n <= 0)
-			w->err = n ? -errno : -EIO;
+			w->err = n ? (int)n : -EIO;
 		else if (!append(w, buf, (size_t)n))
 			at += (uint64_t)n;
 	}
