@@ -119,6 +119,30 @@ done
 # With the smallest ring something must have been lost, or nothing of this was tried.
 assert_eq "some rings were too small" $((lossy > 0)) 1
 
+# Records of processes, not of calls: told as that, and what is complete is what was done.
+new_truth
+run_acltap record --strict --ring-size 4K -o "$tmp/p.ndjson" -o "$tmp/p.acltap" -- "$T/forkstorm" 4 3 2
+lost=$(events_count "$tmp/p.ndjson" lost_process function fork/exec/exit)
+check "a storm of forks: records of processes were lost ($lost)" test "$lost" -gt 0
+assert_eq "a storm of forks: --strict" "$status" 3
+assert_eq "a storm of forks: the summary" \
+	"$(sed -nE 's/^  ([0-9,]+) process records? lost: [0-9,]+ fork\/exec\/exit$/\1/p' "$tmp/stderr" | tr -d ,)" \
+	"$lost"
+check "a storm of forks: what is complete is what was done" \
+	"$PYTHON" -B "$SRC/compare_truth.py" --complete "$truth" "$tmp/p.ndjson"
+if can db; then
+	run_acltap export -q "$tmp/p.acltap" -o "$tmp/p.db"
+	assert_eq "a storm of forks: .db" "$("$PYTHON" -c '
+import sqlite3, sys
+print(*sqlite3.connect(sys.argv[1]).execute(
+    "SELECT sum(count) FROM ACLTAP_LOSSES WHERE kind = \"lost_process\"").fetchone())' "$tmp/p.db")" "$lost"
+fi
+run_acltap export -q "$tmp/p.acltap" -o "$tmp/p.html"
+check "a storm of forks: .html" "$PYTHON" -B tests/golden/check_html.py "$tmp/p.html" "$tmp/p.ndjson"
+run_acltap stat --strict "$tmp/p.acltap"
+assert_eq "a storm of forks: stat --strict" "$status" 3
+assert_match "a storm of forks: stat tells it" "$(cat "$tmp/stderr")" 'process records lost: '
+
 # S42: 8 threads, 64 KiB; ACLTAP_TEST_STORM=1000000 is the whole of it.
 run_acltap record --ring-size 64K -o "$tmp/big.acltap" -o "$tmp/big.ndjson" -- \
 	"$T/storm" 8 "${ACLTAP_TEST_STORM:-40000}"

@@ -18,7 +18,7 @@ import re
 import sys
 
 KINDS = ("marker", "push/pop", "start/end", "marker_ex")
-COUNTED = ("orphan", "failed", "unreadable", "loss", "lost_return", "lost_start", "limit", "late",
+COUNTED = ("orphan", "failed", "unreadable", "loss", "lost_return", "lost_process", "lost_start", "limit", "late",
            "bad", "mismatch")
 UNREADABLE = "<unreadable>"  # ends the name of what could not be read
 SHOWN = 20

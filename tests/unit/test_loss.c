@@ -437,7 +437,7 @@ static void calls_must_be_delivered_or_lost(void **state)
 static void lost_process_records_are_told(void **state)
 {
 	(void)state;
-	expect("10 7 lost fork child=8\n20 - counts\n", "loss fork/exec/exit 1 10..20\n");
+	expect("10 7 lost fork child=8\n20 - counts\n", "lost_process fork/exec/exit 1 10..20\n");
 }
 
 static void without_totals_calls_are_what_was_seen(void **state)

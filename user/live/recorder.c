@@ -302,7 +302,7 @@ static int settle(struct recorder *r)
 static int put_totals(struct recorder *r)
 {
 	uint64_t now = clock_mono_ns();
-	int err = 0;
+	int err = look_at(r, PROBE_FUNC_LIFECYCLE, now); /* of those that came meanwhile */
 
 	for (size_t f = 0; f < entry_count() && !err; f++) {
 		const struct func_count *n = &r->seen[f];

@@ -141,7 +141,7 @@ static int write_loss(struct pf *p, const struct tally *t)
 	struct pf_event ev = {.type = PF_BEGIN, .kind = -1, .name = name};
 
 	snprintf(name, sizeof(name), "lost %" PRIu64 " %s%s", t->count,
-		 t->kind == TALLY_LOSS ? "x " : "returns of ", entry_name(t->func));
+		 t->kind == TALLY_LOST_RETURN ? "returns of " : "x ", entry_name(t->func));
 	ev.name_len = strlen(name);
 	pf_add_uint(&ev, PF_COUNT, t->count);
 	if (t->pid)
@@ -199,7 +199,7 @@ static int pf_tally(struct sink *s, const struct tally *t)
 {
 	struct pf *p = (struct pf *)s;
 	const struct entry *entry = entry_get(t->func);
-	bool is_loss = t->kind == TALLY_LOSS || t->kind == TALLY_LOST_RETURN;
+	bool is_loss = tally_is_loss(t->kind);
 	int err = 0;
 
 	/* Of calls only those that are no events. */

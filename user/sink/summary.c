@@ -90,7 +90,7 @@ bool summary_is_strict_failure(const struct summary *s)
 {
 	const struct summary_totals *t = &s->totals;
 
-	return t->lost || t->lost_returns || t->lost_starts || t->unreadable ||
+	return t->lost || t->lost_returns || t->lost_processes || t->lost_starts || t->unreadable ||
 	       t->statuses[SPAN_UNCERTAIN] || s->incomplete_sources;
 }
 
@@ -176,6 +176,8 @@ static uint64_t *total_of(struct summary_totals *t, enum tally_kind kind)
 		return &t->lost;
 	case TALLY_LOST_RETURN:
 		return &t->lost_returns;
+	case TALLY_LOST_PROCESS:
+		return &t->lost_processes;
 	case TALLY_LOST_START:
 		return &t->lost_starts;
 	case TALLY_NULL_STAMP:
@@ -313,7 +315,9 @@ static void print_events(const struct summary_totals *t, FILE *f)
 	if (t->lost)
 		print_count(f, t->lost, "call lost", "calls lost");
 	else
-		fputs(t->lost_returns || t->lost_starts ? "no call lost" : "nothing lost", f);
+		fputs(t->lost_returns || t->lost_processes || t->lost_starts ? "no call lost"
+									     : "nothing lost",
+		      f);
 	fputc('\n', f);
 }
 
@@ -373,6 +377,7 @@ static void print_counts(const struct summary *s, FILE *f)
 		{TALLY_LOSS, "call lost", "calls lost"},
 		{TALLY_LIMIT, "call beyond a limit", "calls beyond a limit"},
 		{TALLY_LOST_RETURN, "lost return record", "lost return records"},
+		{TALLY_LOST_PROCESS, "process record lost", "process records lost"},
 		{TALLY_LOST_START, "end whose begin was lost", "ends whose begin was lost"},
 		{TALLY_ORPHAN, "orphan (an end without a begin)", "orphans (ends without a begin)"},
 		{TALLY_FAILED, "failed call", "failed calls"},

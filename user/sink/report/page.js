@@ -29,6 +29,7 @@ function listNotices(data) {
 	tell("loss", "bad", "call lost", "calls lost", "; ranges that they could have changed are uncertain");
 	tell("limit", "bad", "call beyond a limit", "calls beyond a limit");
 	tell("lost_return", "bad", "lost return record", "lost return records");
+	tell("lost_process", "bad", "process record lost", "process records lost");
 	tell("lost_start", "bad", "end whose begin was lost", "ends whose begin was lost");
 	tell("unreadable", "bad", "unreadable message", "unreadable messages");
 	tell("mismatch", "bad", "call unaccounted for (an error of acltap)", "calls unaccounted for (an error of acltap)");
