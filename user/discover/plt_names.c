@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "util/cleanup.h"
+#include "util/grow.h"
 #include "util/readall.h"
 
 #define MAX_PHDRS 128
@@ -107,15 +108,8 @@ static int add_slot(struct plt_names *p, const Elf64_Rela *r)
 {
 	if (p->n_slots == MAX_SLOTS)
 		return -E2BIG;
-	if (p->n_slots == p->room) {
-		size_t room = p->room ? 2 * p->room : 64;
-		struct slot *more = realloc(p->slots, room * sizeof(*more));
-
-		if (!more)
-			return -ENOMEM;
-		p->slots = more;
-		p->room = room;
-	}
+	if (grow_table(p->slots, p->n_slots, p->room, 64))
+		return -ENOMEM;
 	p->slots[p->n_slots++] =
 		(struct slot){.vaddr = r->r_offset, .sym = (uint32_t)ELF64_R_SYM(r->r_info)};
 	return 0;

@@ -16,6 +16,7 @@
 
 #include "discover/procread.h"
 #include "util/cleanup.h"
+#include "util/grow.h"
 #include "util/unit.h"
 
 #define PF_KTHREAD 0x00200000 /* of the kernel's task flags, include/linux/sched.h */
@@ -261,15 +262,8 @@ static int add_relative(void *ctx, pid_t pid)
 
 	if (proc_ppid(pid, &parent))
 		return 0;
-	if (f->n == f->cap) {
-		size_t cap = f->cap ? 2 * f->cap : 256;
-		struct relative *v = realloc(f->v, cap * sizeof(*v));
-
-		if (!v)
-			return -ENOMEM;
-		f->v = v;
-		f->cap = cap;
-	}
+	if (grow_table(f->v, f->n, f->cap, 256))
+		return -ENOMEM;
 	f->v[f->n++] = (struct relative){.pid = pid, .parent = parent};
 	return 0;
 }

@@ -17,6 +17,7 @@
 #include "discover/proc.h"
 #include "discover/procread.h"
 #include "util/cleanup.h"
+#include "util/grow.h"
 
 #define COPIED "as a copy in anonymous memory"
 
@@ -42,15 +43,8 @@ struct scan {
 
 static int add(struct scan *s, const struct piece *p)
 {
-	if (s->n == s->cap) {
-		size_t cap = s->cap ? 2 * s->cap : 64;
-		struct piece *v = realloc(s->v, cap * sizeof(*v));
-
-		if (!v)
-			return -ENOMEM;
-		s->v = v;
-		s->cap = cap;
-	}
+	if (grow_table(s->v, s->n, s->cap, 64))
+		return -ENOMEM;
 	s->v[s->n++] = *p;
 	return 0;
 }

@@ -29,6 +29,7 @@
 #include "sink/pftracks.h"
 #include "sink/sink.h"
 #include "util/cleanup.h"
+#include "util/grow.h"
 
 /* Spans of one start that are put in order; beyond, the order of the sort must do. */
 #define GROUP_MAX 4096
@@ -101,15 +102,8 @@ static int hold_span(struct pf *p, const struct span *sp)
 	struct held *h;
 	int err;
 
-	if (p->group_count == p->group_cap) {
-		size_t cap = p->group_cap ? p->group_cap * 2 : 16;
-
-		h = realloc(p->group, cap * sizeof(*h));
-		if (!h)
-			return -ENOMEM;
-		p->group = h;
-		p->group_cap = cap;
-	}
+	if (grow_table(p->group, p->group_count, p->group_cap, 16))
+		return -ENOMEM;
 	h = &p->group[p->group_count];
 	h->sp = *sp;
 	err = hold_text(p, sp->name, sp->name_len, &h->name);

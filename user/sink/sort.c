@@ -11,6 +11,7 @@
 
 #include "sink/pack.h"
 #include "util/cleanup.h"
+#include "util/grow.h"
 #include "util/privs.h"
 #include "util/readall.h"
 #include "util/safepath.h"
@@ -186,15 +187,8 @@ static int scratch_write(struct sorter *s, const void *p, size_t n)
 
 static int add_run(struct sorter *s, uint64_t offset)
 {
-	if (s->run_count == s->run_cap) {
-		size_t cap = s->run_cap ? s->run_cap * 2 : 16;
-		struct run *p = realloc(s->runs, cap * sizeof(*p));
-
-		if (!p)
-			return s->err = -ENOMEM;
-		s->runs = p;
-		s->run_cap = cap;
-	}
+	if (grow_table(s->runs, s->run_count, s->run_cap, 16))
+		return s->err = -ENOMEM;
 	s->runs[s->run_count++] = (struct run){offset, s->file_len};
 	return 0;
 }
