@@ -18,6 +18,7 @@
 #include "discover/procread.h"
 #include "util/cleanup.h"
 #include "util/grow.h"
+#include "util/regular.h"
 
 #define COPIED "as a copy in anonymous memory"
 
@@ -172,16 +173,12 @@ static int open_file(pid_t tid, const struct piece *p)
 {
 	struct stat st;
 	_fd_ int at = find_file(tid, &p->file, &st);
-	char path[64];
-	int fd;
 
 	if (at < 0)
 		return at;
 	if (st.st_dev != p->dev || st.st_ino != p->ino)
 		return -ESTALE; /* the mapping was replaced meanwhile */
-	snprintf(path, sizeof(path), "/proc/self/fd/%d", at);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	return fd < 0 ? -errno : fd;
+	return regular_reopen(at);
 }
 
 static void identify(struct scan *s)

@@ -11,6 +11,7 @@
 #include "store/capfmt.h"
 #include "util/cleanup.h"
 #include "util/readall.h"
+#include "util/regular.h"
 #include "wire.h"
 
 enum state { READING, ENDED, FAILED };
@@ -69,14 +70,11 @@ static int open_file(struct capread *r, const char *path)
 {
 	struct stat st;
 
-	/* Not blocking: a FIFO under that name must not hang us. */
-	r->fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
-	if (r->fd < 0 || fstat(r->fd, &st))
+	r->fd = regular_open(path);
+	if (r->fd < 0)
+		return r->fd;
+	if (fstat(r->fd, &st))
 		return -errno;
-	if (S_ISDIR(st.st_mode))
-		return -EISDIR;
-	if (!S_ISREG(st.st_mode))
-		return -EINVAL;
 	r->size = (uint64_t)st.st_size;
 	return read_header(r);
 }
