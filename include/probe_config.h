@@ -125,7 +125,7 @@ struct control {
 	__u32 released;	  /* processes that the guardian continued: acltap was blocked */
 	__u32 stateless;  /* calls of threads for which the map has no room; the programs count */
 	__u32 unfollowed; /* children for which the map of processes has no room; they count too */
-	__u32 pad;
+	__u32 hold_new;	  /* -a, -n where exec is not seen: a process that is not traced is held */
 };
 
 /* Offset of r_state in struct r_debug (<link.h>), and its value when no change is under way. */

@@ -30,8 +30,8 @@ enum wire_kind {
 	WIRE_LOSS = 18,	     /* arg1 calls of func were lost between arg0 and time_ns */
 	WIRE_COUNT = 19,     /* totals of func at the end: message = struct wire_count */
 	WIRE_FACT = 20,	     /* a text about process tgid (0: the capture); arg1 = enum wire_fact */
-	WIRE_DROPPED =
-		21, /* --last: not all is known of tgid at time_ns; arg1 = enum wire_dropped */
+	/* --last, or forks unseen: not all is known of tgid at time_ns; arg1 = enum wire_dropped */
+	WIRE_DROPPED = 21,
 };
 
 enum wire_flag {

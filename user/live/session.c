@@ -509,9 +509,9 @@ int session_stop(struct session *s)
 			 s->bpf->control->released);
 	tell_crowded(s->bpf);
 	if (procs_unproven(s->procs))
-		log_warn("%u processes ended before it was known whether they are children: they "
-			 "are not recorded",
-			 procs_unproven(s->procs));
+		log_warn("%u processes ended before it was known whether they %s: they are not "
+			 "recorded",
+			 procs_unproven(s->procs), s->cfg.join ? "have that name" : "are children");
 	procs_check_alive(s->procs);
 	if (s->cfg.argv && s->end == SESSION_TARGETS_GONE && procs_left(s->procs)) {
 		procs_names(s->procs, s->launch.pid, left, sizeof(left));
