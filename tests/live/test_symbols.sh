@@ -40,6 +40,15 @@ run_acltap record -o "$tmp/alone.csv" --lib "$forward" -- true
 assert_eq "a library that only forwards, alone: status" "$status" 0
 use_form jmp
 
+# One that reaches it through dlsym() is probed too: that calls are seen twice is said, and only then.
+twice='looks the traced functions up by name: if it passes calls on to another library, each is seen twice'
+run_acltap record -o "$tmp/twice.csv" -- env LD_PRELOAD="$T/interpose/libinterpose.so" "$T/seed_loops" 1 10
+assert_eq "a library that passes calls on through dlsym: rows" "$status/$(csv_rows "$tmp/twice.csv")" 0/20
+assert_match "a library that passes calls on through dlsym: told" "$(cat "$tmp/stderr")" "libinterpose.so' $twice"
+run_acltap record -o "$tmp/copies.csv" -- "$T/dlopen_late" 0 4 "$T"/{jmp,stack}/libmsprofiler.so
+assert_eq "two copies that know nothing of each other: nothing told" \
+	"$(grep -c "$twice" "$tmp/stderr")" 0
+
 # Two versions of one name: what a program linked now reaches.
 traced "two versions" LD_LIBRARY_PATH="$T/versions" "$T/versions/threads" 10
 assert_match "two versions: list says which one" "$(listed "$T/versions/libmsprofiler.so")" \

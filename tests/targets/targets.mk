@@ -50,7 +50,7 @@ $(T)/%/.checked: $(T)/%/libmsprofiler.so $(T)/%/libascendcl.so $(TS)/check_forms
 	$(Q)touch $@
 
 # ---- Libraries that are not what one expects, see the sources ----------------------------------
-T_ODD := $(T)/acl1/libmsprofiler.so $(T)/forward/libforward.so $(T)/versions/libmsprofiler.so \
+T_ODD := $(T)/acl1/libmsprofiler.so $(T)/forward/libforward.so $(T)/interpose/libinterpose.so $(T)/versions/libmsprofiler.so \
 	$(T)/odd/libmsprofiler.so $(T)/versions/threads
 T_ODD_LIB = $(TCC) $(T_BASE) $(FORM_jmp) $(T_SO) -o $@ $<
 
@@ -64,6 +64,11 @@ $(T)/forward/libforward.so: $(TS)/lib/forward.c $(T)/acl1/libmsprofiler.so
 	$(call say,TARGET,$@)
 	@mkdir -p $(@D) && echo 'ACL_2 { global: aclprof*; local: *; };' >$(@D)/map
 	$(Q)$(T_ODD_LIB) -Wl,--version-script=$(@D)/map -L$(T)/acl1 -lmsprofiler
+
+$(T)/interpose/libinterpose.so: $(TS)/lib/interpose.c
+	$(call say,TARGET,$@)
+	@mkdir -p $(@D)
+	$(Q)$(T_ODD_LIB) -ldl
 
 $(T)/versions/libmsprofiler.so: $(TS)/lib/versions.c $(T)/jmp/libprofapi.so
 	$(call say,TARGET,$@)

@@ -199,6 +199,40 @@ static void other_loader(void **state)
 	assert_true(out.dl_debug_state > 0);
 }
 
+/* The name in the text beside that of the symbol, and the means to use it. */
+static void functions_looked_up_by_name(void **state)
+{
+	const struct {
+		const char *text;
+		bool by_name;
+	} cases[] = {
+		{"void *dlsym(void *, const char *);\n"
+		 "int aclprofPush(void *s) { int (*f)(void *) = dlsym((void *)-1, \"aclprofPush\");"
+		 " return f(s); }\n",
+		 true},
+		{"void *dlsym(void *, const char *);\n"
+		 "int aclprofPush(void *s) { int (*f)(void *) = dlsym((void *)-1, \"ProfAclPush\");"
+		 " return f(s); }\n",
+		 false},
+		{"void *lookup(const char *);\n"
+		 "int aclprofPush(void *s) { return s == lookup(\"aclprofPush\"); }\n",
+		 false},
+		{"void *dlsym(void *, const char *);\n"
+		 "void *other(void) { return dlsym((void *)-1, \"aclprofPush\"); }\n",
+		 false},
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		source(state, cases[i].text);
+		run("gcc -O2 -shared -fPIC -o a.so a.c", *state);
+		assert_ok(scan(tmpdir_path(state, "a.so")));
+		assert_int_equal(out.by_name, cases[i].by_name);
+		run("strip a.so", *state);
+		assert_ok(scan(tmpdir_path(state, "a.so")));
+		assert_int_equal(out.by_name, cases[i].by_name);
+	}
+}
+
 #define IN_DIR(t) cmocka_unit_test_setup_teardown(t, tmpdir_setup, tmpdir_teardown)
 
 int main(void)
@@ -210,6 +244,7 @@ int main(void)
 		IN_DIR(versioned),
 		IN_DIR(indirect_function),
 		IN_DIR(aliases),
+		IN_DIR(functions_looked_up_by_name),
 #ifdef __x86_64__
 		IN_DIR(other_classes),
 #endif

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "core/entry.h"
+#include "discover/byname.h"
 #include "discover/elfread.h"
 #include "util/cleanup.h"
 
@@ -26,6 +27,8 @@ struct scan {
 	struct elf_scan *out;
 	uint8_t rank[ELF_MAX_FUNCS];   /* enum rank of what out->funcs holds */
 	uint64_t debug_state, r_debug; /* addresses, 0 = absent */
+	bool imports_dlsym;
+	struct elf_table dynamic;
 };
 
 const char *sym_state_text(enum sym_state st)
@@ -118,6 +121,8 @@ static void note_symbol(struct scan *s, const char *name, const Elf64_Sym *sym, 
 	else if (!strncmp(name, "mstx", 4) && rank > RANK_LOCAL && sym->st_shndx != SHN_UNDEF &&
 		 may_be_function(sym))
 		s->out->has_mstx = true;
+	else if (sym->st_shndx == SHN_UNDEF && (!strcmp(name, "dlsym") || !strcmp(name, "dlvsym")))
+		s->imports_dlsym = true;
 	else if (!strncmp(name, "aclprof", 7) && (e = entry_by_symbol(name)))
 		note_entry(s, e, sym, rank);
 }
@@ -172,6 +177,7 @@ static int read_tables(struct scan *s, bool *pie)
 	bool dynamic = !err;
 
 	*pie = t.pie;
+	s->dynamic = t;
 	if (dynamic)
 		err = read_table(s, &t);
 	if (err && err != -ENOENT)
@@ -225,6 +231,7 @@ static int scan_file(struct scan *s)
 		return err;
 	out->is_static = !*out->interp && (s->file.eh.e_type == ET_EXEC || pie);
 	find_aliases(out);
+	out->by_name = out->n_found && s->imports_dlsym && byname_holds(&s->file, &s->dynamic);
 	if (s->debug_state &&
 	    elfread_offset(&s->file, s->debug_state, PF_X, &out->dl_debug_state, NULL) &&
 	    s->r_debug)

@@ -35,9 +35,10 @@ struct sym {
 struct elf_scan {
 	uint16_t machine; /* EM_X86_64, EM_AARCH64, ... */
 	bool is_64;
-	bool is_static;			 /* executable without an interpreter */
-	int n_found;			 /* rows with SYM_FOUND */
-	bool has_mstx;			 /* defines mstx functions, which are not traced */
+	bool is_static; /* executable without an interpreter */
+	int n_found;	/* rows with SYM_FOUND */
+	bool has_mstx;	/* defines mstx functions, which are not traced */
+	bool by_name;	/* has rows, and may look the same functions up elsewhere */
 	struct sym funcs[ELF_MAX_FUNCS]; /* indexed by wire func */
 	char interp[PATH_MAX];		 /* PT_INTERP, "" = none; as the target wrote it */
 	uint64_t dl_debug_state;	 /* file offset of _dl_debug_state, 0 = absent */

@@ -21,8 +21,9 @@ struct file {
 	ino_t ino;
 	struct timespec ctime; /* of a file without probes: its inode may be used again */
 	enum file_state state;
-	int fd;	     /* of a probed file: keeps the inode */
-	size_t next; /* number of another one with the same key, 0 = none */
+	bool by_name; /* see files_by_name() */
+	int fd;	      /* of a probed file: keeps the inode */
+	size_t next;  /* number of another one with the same key, 0 = none */
 	char *about;
 	struct attach_point stamp; /* the return of create_stamp, watched only at first */
 	bool has_stamp;
@@ -238,6 +239,7 @@ static int look_new(struct files *f, struct file *x, int fd, const char *path)
 	_str_ struct str about = {0};
 	int err = scan ? elfsym_scan(fd, scan) : -ENOMEM;
 
+	x->by_name = !err && scan->by_name;
 	if (!err && scan->n_found)
 		err = attach_functions(f, x, fd, scan, path, &about);
 	if (!err && scan->dl_debug_state)
@@ -309,6 +311,14 @@ size_t files_ineffective(struct files *f, const struct proc_file *pf, size_t *al
 		}
 	}
 	return n;
+}
+
+bool files_by_name(struct files *f, const struct proc_file *pf)
+{
+	struct stat st;
+	const struct file *x = fstat(pf->fd, &st) ? NULL : find(f, &st);
+
+	return x && x->by_name;
 }
 
 size_t files_probed(const struct files *f)

@@ -54,6 +54,9 @@ void files_watch_stamps(struct files *f, bool on);
 size_t files_ineffective(struct files *f, const struct proc_file *pf, size_t *all,
 			 const char **why);
 
+/* May that file look up functions of the same names in another one? See discover/byname.h. */
+bool files_by_name(struct files *f, const struct proc_file *pf);
+
 size_t files_probed(const struct files *f); /* number of files with probes */
 size_t files_known(const struct files *f);  /* number of files looked at */
 

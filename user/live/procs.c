@@ -58,6 +58,8 @@ struct look {
 	struct procs *ps;
 	struct proc *p;
 	bool probed, failed;
+	size_t n_probed;   /* files */
+	char by_name[256]; /* path of one that may pass calls on to another, "" = none */
 };
 
 /* What it is nobody knows: it may be the library. */
@@ -101,7 +103,12 @@ static int look_at(void *ctx, const struct proc_file *pf)
 		return 0;
 	}
 	state = files_look(l->ps->cfg.files, pf->fd, pf->path);
-	l->probed |= state == FILE_PROBED && verify(l, pf);
+	if (state == FILE_PROBED && verify(l, pf)) {
+		l->probed = true;
+		l->n_probed++;
+		if (files_by_name(l->ps->cfg.files, pf))
+			snprintf(l->by_name, sizeof(l->by_name), "%s", pf->path);
+	}
 	l->failed |= state == FILE_FAILED;
 	return state == -ENOMEM ? state : 0;
 }
@@ -170,12 +177,24 @@ void procs_call(struct procs *ps, const struct wire *w)
 	watch_stamps(ps);
 }
 
+/* Without return probes that would slow all calls there is no proof either way. */
+static void tell_doubled(const struct look *l)
+{
+	if (l->n_probed < 2 || !*l->by_name || l->p->doubled)
+		return;
+	l->p->doubled = true;
+	log_warn("PID %d: '%s' looks the traced functions up by name: if it passes calls on to "
+		 "another library, each is seen twice",
+		 l->p->pid, l->by_name);
+}
+
 /* Looks at what the process maps now and probes what is new. */
 int procs_look(struct procs *ps, struct proc *p)
 {
 	struct look l = {.ps = ps, .p = p};
 	int err = proc_scan_maps(p->pid, look_at, &l);
 
+	tell_doubled(&l);
 	if (l.probed && !p->settled)
 		procs_settle(ps, p);
 	else if (!err && !l.probed && p->settled)

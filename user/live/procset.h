@@ -20,6 +20,7 @@ struct proc {
 	bool failed;	      /* maps one that cannot be probed: told once */
 	bool told;	      /* that some of what it maps has no effective probes */
 	bool unreadable;      /* maps a file that acltap may not open: told once */
+	bool doubled;	      /* calls may be seen twice: told once */
 	uint64_t nudge_until; /* CLOCK_MONOTONIC: a child was stopped; it may stop itself over it */
 };
 
