@@ -2,6 +2,7 @@
 #include "live/bpfload.h"
 
 #include <bpf/bpf.h>
+#include <bpf/btf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
 #include <stdarg.h>
@@ -12,6 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "discover/ktypes.h"
 #include "events.skel.h"
 #include "follow.skel.h"
 #include "live/multi_link.h"
@@ -114,29 +116,40 @@ static int share_maps(struct bpf_object *obj, const struct events_bpf *ev)
 	return err;
 }
 
-static bool has_btf(void)
+/*
+ * What the object needs of the kernel's types, by its own: a file, or -errno. Nothing is lost when
+ * that fails, libbpf looks through all of them itself.
+ */
+static int cut_types(void)
 {
-	struct stat st;
+	struct follow_bpf *fo = follow_bpf__open();
+	const void *own;
+	__u32 sz;
+	int fd = -EINVAL;
 
-	return !stat("/sys/kernel/btf/vmlinux", &st) && st.st_size;
+	own = fo ? btf__raw_data(bpf_object__btf(fo->obj), &sz) : NULL;
+	if (own)
+		fd = ktypes_open(own, sz);
+	follow_bpf__destroy(fo);
+	if (fd < 0)
+		log_verbose("all types of the kernel are read: cutting failed: %s", strerror(-fd));
+	return fd;
 }
 
-/* Following is optional: without it the user is told what is not seen. */
-static void load_follow(struct bpf *b, const struct bpf_config *cfg)
+/* types: from cut_types(); negative: all of the kernel's. */
+static int try_follow(struct bpf *b, const struct bpf_config *cfg, int types)
 {
+	LIBBPF_OPTS(bpf_object_open_opts, opts);
 	struct follow_bpf *fo;
+	char path[32];
 	int err;
 
-	if (!cfg->feat.btf || !has_btf()) {
-		log_warn("no kernel BTF: children of traced processes are found late, "
-			 "and ends of threads are not seen");
-		return;
-	}
-	fo = follow_bpf__open();
-	if (!fo) {
-		log_warn("cannot open the BPF object that follows processes: %s", strerror(errno));
-		return;
-	}
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", types);
+	if (types >= 0)
+		opts.btf_custom_path = path;
+	fo = follow_bpf__open_opts(&opts);
+	if (!fo)
+		return -errno;
 	fo->rodata->ns_dev = b->events->rodata->ns_dev;
 	fo->rodata->ns_ino = b->events->rodata->ns_ino;
 	fo->rodata->follow = cfg->follow;
@@ -144,12 +157,32 @@ static void load_follow(struct bpf *b, const struct bpf_config *cfg)
 	err = share_maps(fo->obj, b->events);
 	err = err ?: follow_bpf__load(fo);
 	err = err ?: follow_bpf__attach(fo);
-	if (err) {
-		log_warn("cannot follow processes: %s: children are found late", strerror(-err));
+	if (err)
 		follow_bpf__destroy(fo);
+	else
+		b->follow = fo;
+	return err;
+}
+
+/* Following is optional: without it the user is told what is not seen. */
+static void load_follow(struct bpf *b, const struct bpf_config *cfg)
+{
+	_fd_ int types = -1;
+	int err;
+
+	if (!cfg->feat.btf || !ktypes_there()) {
+		log_warn("no kernel BTF: children of traced processes are found late, "
+			 "and ends of threads are not seen");
 		return;
 	}
-	b->follow = fo;
+	types = cut_types();
+	err = try_follow(b, cfg, types);
+	if (err && types >= 0) {
+		log_verbose("all types of the kernel are read: %s", strerror(-err));
+		err = try_follow(b, cfg, -1);
+	}
+	if (err)
+		log_warn("cannot follow processes: %s: children are found late", strerror(-err));
 }
 
 static int map_control(struct bpf *b)
