@@ -36,6 +36,11 @@ static int no_print(enum libbpf_print_level level, const char *fmt, va_list ap)
 	return 0;
 }
 
+void bpf_quiet(void)
+{
+	libbpf_set_print(no_print);
+}
+
 static void set_sleepable(struct bpf_program *prog)
 {
 	bpf_program__set_flags(prog, bpf_program__flags(prog) | BPF_F_SLEEPABLE);
@@ -116,11 +121,7 @@ static int share_maps(struct bpf_object *obj, const struct events_bpf *ev)
 	return err;
 }
 
-/*
- * What the object needs of the kernel's types, by its own: a file, or -errno. Nothing is lost when
- * that fails, libbpf looks through all of them itself.
- */
-static int cut_types(void)
+int bpf_follow_types(void)
 {
 	struct follow_bpf *fo = follow_bpf__open();
 	const void *own;
@@ -131,13 +132,11 @@ static int cut_types(void)
 	if (own)
 		fd = ktypes_open(own, sz);
 	follow_bpf__destroy(fo);
-	if (fd < 0)
-		log_verbose("all types of the kernel are read: cutting failed: %s", strerror(-fd));
 	return fd;
 }
 
-/* types: from cut_types(); negative: all of the kernel's. */
-static int try_follow(struct bpf *b, const struct bpf_config *cfg, int types)
+/* types: negative: all of the kernel's. */
+static int load_follow(struct bpf *b, int types)
 {
 	LIBBPF_OPTS(bpf_object_open_opts, opts);
 	struct follow_bpf *fo;
@@ -152,8 +151,8 @@ static int try_follow(struct bpf *b, const struct bpf_config *cfg, int types)
 		return -errno;
 	fo->rodata->ns_dev = b->events->rodata->ns_dev;
 	fo->rodata->ns_ino = b->events->rodata->ns_ino;
-	fo->rodata->follow = cfg->follow;
-	fo->rodata->launch = cfg->launch;
+	fo->rodata->follow = b->cfg.follow;
+	fo->rodata->launch = b->cfg.launch;
 	err = share_maps(fo->obj, b->events);
 	err = err ?: follow_bpf__load(fo);
 	err = err ?: follow_bpf__attach(fo);
@@ -164,22 +163,19 @@ static int try_follow(struct bpf *b, const struct bpf_config *cfg, int types)
 	return err;
 }
 
-/* Following is optional: without it the user is told what is not seen. */
-static void load_follow(struct bpf *b, const struct bpf_config *cfg)
+void bpf_follow(struct bpf *b, int types)
 {
-	_fd_ int types = -1;
 	int err;
 
-	if (!cfg->feat.btf || !ktypes_there()) {
+	if (!b->cfg.feat.btf || !ktypes_there()) {
 		log_warn("no kernel BTF: children of traced processes are found late, "
 			 "and ends of threads are not seen");
 		return;
 	}
-	types = cut_types();
-	err = try_follow(b, cfg, types);
-	if (err && types >= 0) {
+	err = types < 0 ? types : load_follow(b, types);
+	if (err) {
 		log_verbose("all types of the kernel are read: %s", strerror(-err));
-		err = try_follow(b, cfg, -1);
+		err = load_follow(b, -1);
 	}
 	if (err)
 		log_warn("cannot follow processes: %s: children are found late", strerror(-err));
@@ -203,7 +199,6 @@ int bpf_load(const struct bpf_config *cfg, struct bpf **out)
 
 	if (!b)
 		return -ENOMEM;
-	libbpf_set_print(no_print);
 	b->cfg = *cfg;
 	b->multi = cfg->feat.uprobe_multi && cfg->feat.cookie;
 	b->waits = cfg->hold && cfg->feat.sleepable;
@@ -219,7 +214,6 @@ int bpf_load(const struct bpf_config *cfg, struct bpf **out)
 	b->counts_fd = bpf_map__fd(b->events->maps.counts);
 	b->stops_fd = bpf_map__fd(b->events->maps.stops);
 	b->known_exes_fd = bpf_map__fd(b->events->maps.known_exes);
-	load_follow(b, cfg);
 	*out = b;
 	return 0;
 }
