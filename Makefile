@@ -41,8 +41,7 @@ HAVE_SQLITE := $(shell $(PKG_CONFIG) --exists sqlite3 2>/dev/null && echo 1)
 HAVE_PROTOBUF_C := $(shell $(PKG_CONFIG) --exists libprotobuf-c && command -v protoc-c >/dev/null && echo 1)
 BASE += $(if $(HAVE_CAPSTONE),-DHAVE_CAPSTONE) $(if $(HAVE_SQLITE),-DHAVE_SQLITE) \
 	$(if $(HAVE_PROTOBUF_C),-DHAVE_PROTOBUF_C)
-LIBS_PURE := -lz -lm $(call pkg,--libs,libelf) $(if $(HAVE_CAPSTONE),$(call pkg,--libs,capstone)) \
-	$(if $(HAVE_SQLITE),$(call pkg,--libs,sqlite3)) \
+LIBS_PURE := -lz -lm $(call pkg,--libs,libelf) $(if $(HAVE_SQLITE),$(call pkg,--libs,sqlite3)) \
 	$(if $(HAVE_PROTOBUF_C),$(call pkg,--libs,libprotobuf-c))
 LIBS := $(call pkg,--libs,libbpf) $(LIBS_PURE) -lpthread
 

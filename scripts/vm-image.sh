@@ -40,11 +40,13 @@ find_library() {	# name
 }
 
 # Shared libraries and interpreters of programs, by what stands in the files: ldd would run them.
+# Capstone is named in acltap only, which brings it in by itself.
 add_needs() {	# folder of the image, files
 	local image=$1 lib file from
 	shift
 	for file; do
-		for lib in $(readelf -d "$file" 2>/dev/null | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p'); do
+		for lib in $(readelf -d "$file" 2>/dev/null | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p'
+			grep -aoE 'libcapstone\.so\.[0-9]+' "$file"); do
 			[ ! -e "$image/usr/lib/$TRIPLET/$lib" ] || continue
 			from=$(find_library "$lib")
 			[ -n "$from" ] || continue	# the target's own: found by its run path
