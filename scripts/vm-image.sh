@@ -118,12 +118,13 @@ nogroup:x:65534:' >"$image/etc/group"
 	pack "$image" "$1.new" && mv "$1.new" "$1"
 }
 
-# The tests, acltap as built, and the targets.
+# The tests, acltap as built, the targets, and the BPF object that a test loads by itself.
 make_tests() {	# file
 	local image=$tmp/tests
-	mkdir -p "$image/acltap/build" "$image/usr/lib/$TRIPLET" "$image/lib64" || exit 1
+	mkdir -p "$image/acltap/build/gen" "$image/usr/lib/$TRIPLET" "$image/lib64" || exit 1
 	[ -x "$O/acltap" ] || die "$O/acltap is not built"
 	cp "$O/acltap" "$image/acltap/build/" && cp -r "$O/targets" "$image/acltap/build/" || exit 1
+	cp "$O/gen/follow.bpf.o" "$image/acltap/build/gen/" || exit 1
 	cp -r tests/live tests/targets tests/vm tests/allowed-skips scripts "$tmp/" || exit 1
 	mkdir "$image/acltap/tests" && mv "$tmp"/{live,targets,vm,allowed-skips} "$image/acltap/tests/" &&
 		mv "$tmp/scripts" "$image/acltap/" || exit 1
