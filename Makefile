@@ -41,15 +41,14 @@ HAVE_SQLITE := $(shell $(PKG_CONFIG) --exists sqlite3 2>/dev/null && echo 1)
 HAVE_PROTOBUF_C := $(shell $(PKG_CONFIG) --exists libprotobuf-c && command -v protoc-c >/dev/null && echo 1)
 BASE += $(if $(HAVE_CAPSTONE),-DHAVE_CAPSTONE) $(if $(HAVE_SQLITE),-DHAVE_SQLITE) \
 	$(if $(HAVE_PROTOBUF_C),-DHAVE_PROTOBUF_C)
-LIBS_PURE := -lz -lm $(call pkg,--libs,libelf) $(if $(HAVE_CAPSTONE),$(call pkg,--libs,capstone)) \
-	$(if $(HAVE_SQLITE),$(call pkg,--libs,sqlite3)) \
+LIBS_PURE := -lz -lm $(call pkg,--libs,libelf) $(if $(HAVE_SQLITE),$(call pkg,--libs,sqlite3)) \
 	$(if $(HAVE_PROTOBUF_C),$(call pkg,--libs,libprotobuf-c))
 LIBS := $(call pkg,--libs,libbpf) $(LIBS_PURE) -lpthread
 
 # ---- Sources, in the order in which an event passes through them -----------------------------
 BPF := events follow
-DISCOVER := maps procread procmaps proc elfread byname elfsym libpath disasm plt_names site site_x86 site_x86_step site_arm64 plan
-LIVE := multi_link try_return features bpfload attach files prelook stops facts procset procs join launch guardian ring recorder status session
+DISCOVER := maps procread procmaps proc elfread byname elfsym libpath disasm plt_names site site_x86 site_x86_step site_arm64 plan ktypes
+LIVE := multi_link try_return features bpfload ahead attach files prelook stops facts procset procs join launch guardian ring recorder status session
 CORE := entry decode order text stack state spans startstop calls range tracks counts model tee values reservoir filter stats stats_result \
 	ranktest compare pids lane align rankstat pipeline
 STORE := keep capwrite capread replay mergein mergeplan merge

@@ -40,11 +40,13 @@ find_library() {	# name
 }
 
 # Shared libraries and interpreters of programs, by what stands in the files: ldd would run them.
+# Capstone is named in acltap only, which brings it in by itself.
 add_needs() {	# folder of the image, files
 	local image=$1 lib file from
 	shift
 	for file; do
-		for lib in $(readelf -d "$file" 2>/dev/null | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p'); do
+		for lib in $(readelf -d "$file" 2>/dev/null | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p'
+			grep -aoE 'libcapstone\.so\.[0-9]+' "$file"); do
 			[ ! -e "$image/usr/lib/$TRIPLET/$lib" ] || continue
 			from=$(find_library "$lib")
 			[ -n "$from" ] || continue	# the target's own: found by its run path
@@ -116,12 +118,13 @@ nogroup:x:65534:' >"$image/etc/group"
 	pack "$image" "$1.new" && mv "$1.new" "$1"
 }
 
-# The tests, acltap as built, and the targets.
+# The tests, acltap as built, the targets, and the BPF object that a test loads by itself.
 make_tests() {	# file
 	local image=$tmp/tests
-	mkdir -p "$image/acltap/build" "$image/usr/lib/$TRIPLET" "$image/lib64" || exit 1
+	mkdir -p "$image/acltap/build/gen" "$image/usr/lib/$TRIPLET" "$image/lib64" || exit 1
 	[ -x "$O/acltap" ] || die "$O/acltap is not built"
 	cp "$O/acltap" "$image/acltap/build/" && cp -r "$O/targets" "$image/acltap/build/" || exit 1
+	cp "$O/gen/follow.bpf.o" "$image/acltap/build/gen/" || exit 1
 	mkdir "$image/acltap/tests" &&
 		cp -r tests/{live,targets,vm,soak,allowed-skips} "$image/acltap/tests/" &&
 		cp -r scripts "$image/acltap/" || exit 1

@@ -38,14 +38,22 @@ corpus() {	# target: its folder of seeds, made anew unless it was kept
 	fuzz_maps) cp /proc/self/maps "$dir/own" &&
 		printf '%s\n' '7f00-8f00 r-xp 00000000 08:01 42 /a b/lib.so (deleted)' \
 			'1000-2000 rwxs ffff0000 00:28 7    /a\012b' '2-1 r' >"$dir/odd" ;;
+	fuzz_ktypes) types_of "$O"/gen/follow.bpf.o >"$dir/follow" &&
+		types_of "$O"/gen/events.bpf.o >"$dir/events" ;;
 	*) false ;;
 	esac
+}
+
+types_of() {	# object file: its section .BTF
+	local offset size
+	read -r offset size < <(readelf -SW "$1" | sed -nE 's/.* \.BTF +PROGBITS +[0-9a-f]+ ([0-9a-f]+) ([0-9a-f]+) .*/\1 \2/p')
+	tail -c "+$((16#$offset + 1))" "$1" | head -c "$((16#$size))"
 }
 
 max_len() {
 	case $1 in
 	fuzz_site) echo 512 ;;
-	fuzz_elfsym | fuzz_capture) echo 16384 ;;
+	fuzz_elfsym | fuzz_capture | fuzz_ktypes) echo 16384 ;;
 	*) echo 8192 ;;
 	esac
 }

@@ -74,7 +74,7 @@ cross_build() {	# architecture
 
 vm_test() {	# architecture, kernel's name
 	local arch=$1 name=$2 said rc test
-	local -a tests=(tests/vm/inside/test_{adapts,smoke}.sh)
+	local -a tests=(tests/vm/inside/test_{adapts,smoke}.sh tests/live/test_ktypes.sh)
 	command -v "qemu-system-$arch" >/dev/null || skip "no QEMU for $arch"
 	command -v cpio >/dev/null || skip "no cpio"
 	[ "$arch" = "$(uname -m)" ] || cross_build "$arch"

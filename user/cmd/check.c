@@ -6,6 +6,7 @@
 #include <sys/utsname.h>
 
 #include "cmd/cmd.h"
+#include "discover/site.h"
 #include "live/features.h"
 #include "util/log.h"
 #include "util/rights.h"
@@ -139,13 +140,9 @@ static void print_machine(const struct rights *r)
 	       "before 5.11 it does: CAP_SYS_RESOURCE, or 'ulimit -l unlimited' before");
 	answer(!r->pid_ns, "initial PID namespace",
 	       "process ids are those of this container; processes outside are not seen");
-#ifdef HAVE_CAPSTONE
-	answer(true, "built with Capstone: cheap probe sites", "");
-#else
-	answer(false, "built with Capstone: cheap probe sites",
-	       "every probe sits at the function's entry, which can cost much more: "
-	       "build with libcapstone-dev");
-#endif
+	answer(site_can_plan(), "Capstone: cheap probe sites",
+	       "every probe sits at the function's entry, which can cost much more: install "
+	       "libcapstone, and libcapstone-dev for building");
 }
 
 static void print_kernel(void)

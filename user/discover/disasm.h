@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Where instructions begin, and their text. Capstone, or nothing when built without it. */
+/* Where instructions begin, and their text. Capstone, or nothing when built without it or when its
+ * shared library is not there: it is brought in by the first call of any of these.
+ */
 #ifndef ACLTAP_DISCOVER_DISASM_H
 #define ACLTAP_DISCOVER_DISASM_H
 

@@ -2,6 +2,7 @@
 #include "live/bpfload.h"
 
 #include <bpf/bpf.h>
+#include <bpf/btf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
 #include <stdarg.h>
@@ -12,6 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "discover/ktypes.h"
 #include "events.skel.h"
 #include "follow.skel.h"
 #include "live/multi_link.h"
@@ -32,6 +34,11 @@ static int no_print(enum libbpf_print_level level, const char *fmt, va_list ap)
 	(void)fmt;
 	(void)ap;
 	return 0;
+}
+
+void bpf_quiet(void)
+{
+	libbpf_set_print(no_print);
 }
 
 static void set_sleepable(struct bpf_program *prog)
@@ -123,42 +130,64 @@ static int share_maps(struct bpf_object *obj, const struct events_bpf *ev)
 	return err;
 }
 
-static bool has_btf(void)
+int bpf_follow_types(void)
 {
-	struct stat st;
+	struct follow_bpf *fo = follow_bpf__open();
+	const void *own;
+	__u32 sz;
+	int fd = -EINVAL;
 
-	return !stat("/sys/kernel/btf/vmlinux", &st) && st.st_size;
+	own = fo ? btf__raw_data(bpf_object__btf(fo->obj), &sz) : NULL;
+	if (own)
+		fd = ktypes_open(own, sz);
+	follow_bpf__destroy(fo);
+	return fd;
 }
 
-/* Following is optional: without it the user is told what is not seen. */
-static void load_follow(struct bpf *b, const struct bpf_config *cfg)
+/* types: negative: all of the kernel's. */
+static int load_follow(struct bpf *b, int types)
 {
+	LIBBPF_OPTS(bpf_object_open_opts, opts);
 	struct follow_bpf *fo;
+	char path[32];
 	int err;
 
-	if (!cfg->feat.btf || !has_btf()) {
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", types);
+	if (types >= 0)
+		opts.btf_custom_path = path;
+	fo = follow_bpf__open_opts(&opts);
+	if (!fo)
+		return -errno;
+	fo->rodata->ns_dev = b->events->rodata->ns_dev;
+	fo->rodata->ns_ino = b->events->rodata->ns_ino;
+	fo->rodata->follow = b->cfg.follow;
+	fo->rodata->launch = b->cfg.launch;
+	err = share_maps(fo->obj, b->events);
+	err = err ?: follow_bpf__load(fo);
+	err = err ?: follow_bpf__attach(fo);
+	if (err)
+		follow_bpf__destroy(fo);
+	else
+		b->follow = fo;
+	return err;
+}
+
+void bpf_follow(struct bpf *b, int types)
+{
+	int err;
+
+	if (!b->cfg.feat.btf || !ktypes_there()) {
 		log_warn("no kernel BTF: children of traced processes are found late, "
 			 "and ends of threads are not seen");
 		return;
 	}
-	fo = follow_bpf__open();
-	if (!fo) {
-		log_warn("cannot open the BPF object that follows processes: %s", strerror(errno));
-		return;
-	}
-	fo->rodata->ns_dev = b->events->rodata->ns_dev;
-	fo->rodata->ns_ino = b->events->rodata->ns_ino;
-	fo->rodata->follow = cfg->follow;
-	fo->rodata->launch = cfg->launch;
-	err = share_maps(fo->obj, b->events);
-	err = err ?: follow_bpf__load(fo);
-	err = err ?: follow_bpf__attach(fo);
+	err = types < 0 ? types : load_follow(b, types);
 	if (err) {
-		log_warn("cannot follow processes: %s: children are found late", strerror(-err));
-		follow_bpf__destroy(fo);
-		return;
+		log_verbose("all types of the kernel are read: %s", strerror(-err));
+		err = load_follow(b, -1);
 	}
-	b->follow = fo;
+	if (err)
+		log_warn("cannot follow processes: %s: children are found late", strerror(-err));
 }
 
 static int map_control(struct bpf *b)
@@ -179,7 +208,6 @@ int bpf_load(const struct bpf_config *cfg, struct bpf **out)
 
 	if (!b)
 		return -ENOMEM;
-	libbpf_set_print(no_print);
 	b->cfg = *cfg;
 	b->multi = cfg->feat.uprobe_multi && cfg->feat.cookie;
 	b->waits = cfg->hold && cfg->feat.sleepable;
@@ -196,7 +224,6 @@ int bpf_load(const struct bpf_config *cfg, struct bpf **out)
 	b->counts_fd = bpf_map__fd(b->events->maps.counts);
 	b->stops_fd = bpf_map__fd(b->events->maps.stops);
 	b->known_exes_fd = bpf_map__fd(b->events->maps.known_exes);
-	load_follow(b, cfg);
 	*out = b;
 	return 0;
 }

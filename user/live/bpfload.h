@@ -42,9 +42,24 @@ struct bpf {
 	int ring_fd, procs_fd, threads_fd, counts_fd, stops_fd, known_exes_fd;
 };
 
-/* Returns 0 and *out, or -errno after telling the user why. */
+/* From now on libbpf prints nothing; before what follows, and before there are threads. */
+void bpf_quiet(void);
+
+/* Loads what records calls. Returns 0 and *out, or -errno after telling the user why. */
 int bpf_load(const struct bpf_config *cfg, struct bpf **out);
 void bpf_unload(struct bpf *b); /* NULL is fine */
+
+/*
+ * What following processes needs of the kernel's types: a file, or -errno. Silent, and needs
+ * nothing that is loaded: another thread may do it.
+ */
+int bpf_follow_types(void);
+/*
+ * Loads and attaches what follows processes. That is optional: if it fails b->follow is NULL, and
+ * the user is told what is not seen. types: from bpf_follow_types(), stays the caller's; negative:
+ * all types of the kernel are looked through, which takes long.
+ */
+void bpf_follow(struct bpf *b, int types);
 
 /* The program to attach with that cookie. Valid until bpf_unload(). Returns 0 or -errno. */
 struct bpf_program;

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "core/entry.h"
+#include "live/ahead.h"
 #include "live/attach.h"
 #include "live/bpfload.h"
 #include "live/facts.h"
@@ -115,17 +116,23 @@ static int load(struct session *s)
 				 .launch = s->cfg.argv && !s->cfg.no_stop,
 				 .hold = !s->cfg.no_stop,
 				 .may_fault = true};
+	/* Loading will tell: parsing the kernel's types takes longer than all the rest. */
+	struct ahead ahead = {.types = !features_denied(FEATURE_BTF)};
+	_fd_ int types = -1;
 	int err;
 
+	bpf_quiet();
+	cfg.feat.btf = ahead.types;
 	features_probe_one(&cfg.feat, FEATURE_UPROBE_MULTI);
 	features_probe_one(&cfg.feat, FEATURE_COOKIE);
 	features_probe_one(&cfg.feat, FEATURE_SLEEPABLE);
-	/* Loading will tell: parsing the kernel's types takes longer than all the rest. */
-	cfg.feat.btf = !features_denied(FEATURE_BTF);
 	avoid_deadly_returns(s, &cfg.feat);
+	ahead_start(&ahead);
 	err = bpf_load(&cfg, &s->bpf);
+	types = ahead_finish(&ahead);
 	if (err)
 		return err;
+	bpf_follow(s->bpf, types);
 	err = ring_open(s->bpf->ring_fd, s->cfg.ring_size, &s->ring);
 	if (err)
 		return log_err(err, "cannot map the ring buffer");
