@@ -54,10 +54,10 @@ CORE := entry decode order text stack state spans startstop calls range tracks c
 STORE := keep capwrite capread replay mergein mergeplan merge
 SINK := out escape repair ids intern pack sort csv json event_rows events $(if $(HAVE_SQLITE),dbfile sqlite sqlite_facts) \
 	$(if $(HAVE_PROTOBUF_C),pftrace pftracks perfetto) \
-	html_text html_spans html_facts html null sink summary
+	html_text html_spans html_facts html null sink summary summary_print
 VIEW := table hist lines
 CMD := cmd giveup targets filters live record stat trace tableout diff outputs finish merge export list check
-UTIL := log opt str map crc procfd unit rights privs safepath
+UTIL := log opt str map crc procfd readall regular unit rights privs safepath
 
 src = $(wildcard $(addsuffix .c,$(addprefix user/$(1)/,$(2))))
 PURE_SRC := $(call src,util,$(UTIL)) $(call src,core,$(CORE)) $(call src,store,$(STORE)) \

@@ -46,6 +46,14 @@ static __always_inline void count_unseen(void)
 		__sync_fetch_and_add(&c->unseen, 1);
 }
 
+/* The map of threads had no room: some have calls, but no state. */
+static __always_inline int is_crowded(void)
+{
+	struct control *c = switches();
+
+	return c && c->stateless;
+}
+
 /* -a, -n: may that process become a traced one? */
 static __always_inline int may_join(__u32 tgid)
 {
@@ -87,7 +95,7 @@ static __always_inline void fill(struct wire *w, __u8 kind, __u8 func, __u64 pid
 		w->seq = th->seq;
 		w->depth = depth16(th->depth);
 		w->min_depth = depth16(th->min_depth);
-		w->flags = 0;
+		w->flags = th->late ? WIRE_F_LATE_STATE : 0;
 	} else {
 		w->seq = 0;
 		w->depth = 0;
@@ -109,7 +117,10 @@ static __always_inline struct thread_state *thread_get(__u32 tid)
 	if (!fresh)
 		return NULL;
 	bpf_map_update_elem(&threads, &tid, fresh, BPF_NOEXIST);
-	return bpf_map_lookup_elem(&threads, &tid);
+	th = bpf_map_lookup_elem(&threads, &tid);
+	if (th)
+		th->late = is_crowded();
+	return th;
 }
 
 #endif

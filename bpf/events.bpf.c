@@ -127,6 +127,14 @@ static __always_inline int emit_plain(const struct thread_state *th, struct proc
 	return 0;
 }
 
+static __always_inline void count_stateless(void)
+{
+	struct control *c = switches();
+
+	if (c)
+		__sync_fetch_and_add(&c->stateless, 1);
+}
+
 /* No room for the thread's state: what is left to say is that there was a call. */
 static __always_inline int emit_stateless(struct proc_state *proc, __u64 ids, __u64 cookie,
 					  __u64 arg0)
@@ -312,6 +320,7 @@ int entry(struct pt_regs *ctx)
 	__sync_fetch_and_add(&count->calls, 1);
 	th = thread_here(ctx);
 	if (!th) {
+		count_stateless();
 		if (emit_stateless(proc, current_ids(), cookie_of(ctx),
 				   arg(ctx, COOKIE_ARG0(cookie_of(ctx)))))
 			count_lost(proc, count, WIRE_CALL);

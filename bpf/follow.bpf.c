@@ -76,6 +76,16 @@ static __always_inline __u32 tgid_of(struct task_struct *task)
 	return 0;
 }
 
+/* Too many at once: what the child does is not seen, as if its fork had been lost. */
+static __always_inline void count_unfollowed(struct proc_state *parent)
+{
+	struct control *c = switches();
+
+	count_lost(parent, lifecycle_count(), WIRE_FORK);
+	if (c)
+		__sync_fetch_and_add(&c->unfollowed, 1);
+}
+
 SEC("raw_tp/sched_process_fork")
 int on_fork(struct bpf_raw_tracepoint_args *ctx)
 {
@@ -91,8 +101,7 @@ int on_fork(struct bpf_raw_tracepoint_args *ctx)
 	if (emit_comm(WIRE_FORK, pid_tgid, proc, tgid, child, BPF_RB_FORCE_WAKEUP))
 		fresh.gap = GAP_NEW;
 	if (bpf_map_update_elem(&procs, &tgid, &fresh, BPF_ANY)) {
-		/* Too many at once: what it does is not seen, as if its fork had been lost. */
-		count_lost(proc, lifecycle_count(), WIRE_FORK);
+		count_unfollowed(proc);
 		return 0;
 	}
 	stop = bpf_map_lookup_elem(&stops, &parent);
@@ -234,11 +243,13 @@ int on_exit(struct bpf_raw_tracepoint_args *ctx)
 		return leave_untraced(tgid, tid, task);
 	th = bpf_map_lookup_elem(&threads, &tid);
 	last = BPF_CORE_READ(task, signal, live.counter) == 0;
-	if (th || last) {
+	/* Of one without state it is not known whether it has called anything. */
+	if (th || last || is_crowded()) {
 		w = bpf_ringbuf_reserve(&events, sizeof(*w), 0);
 		if (w) {
 			fill(w, WIRE_EXIT, 0, pid_tgid, proc, th);
-			w->flags = last ? WIRE_F_LAST : 0;
+			w->flags &= WIRE_F_LATE_STATE;
+			w->flags |= last ? WIRE_F_LAST : 0;
 			bpf_ringbuf_submit(w, last ? BPF_RB_FORCE_WAKEUP : BPF_RB_NO_WAKEUP);
 		} else {
 			count_lost(proc, lifecycle_count(), WIRE_EXIT);

@@ -47,6 +47,24 @@ static __always_inline int hold(__u32 tgid, __u32 held)
 	return *stop == held;
 }
 
+/*
+ * -a, -n where no program sees exec: whoever loads something may be a new program, so it is held
+ * until user space has looked, which then takes its state away.
+ */
+static __noinline int arm_new(__u32 tgid)
+{
+	struct control *c = switches();
+	__u32 state = STOP_ARMED;
+
+	if (!c || !c->hold_new || !c->may_stop)
+		return 0;
+	if (bpf_ktime_get_ns() - c->hurried_ns > STOP_PAUSE_NS)
+		bpf_map_update_elem(&stops, &tgid, &state, BPF_NOEXIST);
+	else
+		__sync_fetch_and_add(&c->hurried, 1);
+	return 0;
+}
+
 /* Without room user space is told by the counter to look at all processes. */
 static __always_inline void tell_loaded(struct proc_state *proc)
 {
@@ -141,6 +159,8 @@ int loaded_wait(struct pt_regs *ctx)
 		rearm(w.tgid);
 	if (state != R_DEBUG_CONSISTENT)
 		return 0;
+	if (!proc)
+		arm_new(w.tgid);
 	w.until = bpf_ktime_get_ns() + (proc ? STOP_WAIT_NS : STOP_WAIT_ANY_NS);
 	if (!hold(w.tgid, STOP_WAIT)) {
 		tell_loaded(proc);

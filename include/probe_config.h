@@ -97,7 +97,7 @@ struct thread_state {
 	__u32 want; /* message bytes to read */
 	__u16 flags;
 	__u16 msg_kind;
-	__u32 pad;
+	__u32 late;	/* made after some threads had found no room: this may be one of them */
 	__u8 text[256]; /* a message whose page had to be brought in */
 };
 
@@ -123,7 +123,9 @@ struct control {
 	__u32 no_room;	/* calls of processes for which the map has no room; the programs count */
 	__u64 hurried_ns; /* when the last of them waited in vain */
 	__u32 released;	  /* processes that the guardian continued: acltap was blocked */
-	__u32 pad;
+	__u32 stateless;  /* calls of threads for which the map has no room; the programs count */
+	__u32 unfollowed; /* children for which the map of processes has no room; they count too */
+	__u32 hold_new;	  /* -a, -n where exec is not seen: a process that is not traced is held */
 };
 
 /* Offset of r_state in struct r_debug (<link.h>), and its value when no change is under way. */

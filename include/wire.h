@@ -30,8 +30,8 @@ enum wire_kind {
 	WIRE_LOSS = 18,	     /* arg1 calls of func were lost between arg0 and time_ns */
 	WIRE_COUNT = 19,     /* totals of func at the end: message = struct wire_count */
 	WIRE_FACT = 20,	     /* a text about process tgid (0: the capture); arg1 = enum wire_fact */
-	WIRE_DROPPED =
-		21, /* --last: not all is known of tgid at time_ns; arg1 = enum wire_dropped */
+	/* --last, or forks unseen: not all is known of tgid at time_ns; arg1 = enum wire_dropped */
+	WIRE_DROPPED = 21,
 };
 
 enum wire_flag {
@@ -41,6 +41,8 @@ enum wire_flag {
 	WIRE_F_NO_ID = 1 << 3,	    /* WIRE_RETURN of range_start: the range id could not be read */
 	WIRE_F_LAST = 1 << 4,	    /* WIRE_EXIT: the last thread of the process */
 	WIRE_F_RETURNS = 1 << 5,    /* WIRE_LOSS: return records were lost, not calls */
+	WIRE_F_LATE_STATE =
+		1 << 6, /* state since there is room: there may have been calls before */
 };
 
 /* What is not known: bits of arg1 of WIRE_DROPPED. */

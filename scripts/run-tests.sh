@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
-# Runs the test layers (unit golden live vm fuzz) or test files (tests/live/test_x.sh) named as
+# Runs the test layers (unit golden live vm fuzz; vm-more: all kernels) or test files (tests/live/test_x.sh) named as
 # arguments and prints one closing line.
 # Every test program prints TAP lines; a skip passes only when tests/allowed-skips allows it.
 # TEST_LIMIT: seconds that a test file may take.
@@ -47,6 +47,20 @@ run_script() {	# tests/LAYER/test_NAME.sh
 	run_one "${name%.sh}" timeout "${TEST_LIMIT:-900}" bash "$1"
 }
 
+# Each in an emulated machine of its own with one CPU, so that they do not disturb each other.
+run_vms() {	# test files: as many at a time as there are CPUs
+	local dir n=0
+	dir=$(mktemp -d) || exit 1
+	for t; do
+		[ "$(jobs -rp | wc -l)" -lt "$(nproc)" ] || wait -n
+		n=$((n + 1))
+		(log=$dir/$n run_script "$t") &
+	done
+	wait
+	cat "$dir"/* >>"$log"
+	rm -rf "$dir"
+}
+
 for layer in "$@"; do
 	case $layer in
 	*/*)
@@ -61,6 +75,10 @@ for layer in "$@"; do
 			[ -f "tests/unit/${t##*/}.c" ] || continue
 			CMOCKA_MESSAGE_OUTPUT=TAP run_one "${t##*/}" timeout 600 "$t"
 		done ;;
+	vm)
+		run_vms tests/vm/test_*.sh ;;
+	vm-more)
+		run_vms tests/vm/{test,more}_*.sh ;;
 	*)
 		for t in tests/"$layer"/test_*.sh; do
 			[ -e "$t" ] || continue

@@ -49,12 +49,18 @@ kernels() {	# name, suites, meta package (@ = Debian's name of the architecture)
 	END
 }
 
-# The mirror from which this machine gets its own suite, or that suite's updates.
+# The mirror from which this machine gets its own suite, or that suite's updates. A machine without
+# the updates: where they lie beside the suite, as on Debian's own servers.
 mirror() {	# "" or "-security"
-	local own
+	local own uri
 	own=$(sed -n 's/^VERSION_CODENAME=//p' /etc/os-release)
-	apt-get indextargets --format '$(RELEASE) $(REPO_URI)' 'Created-By: Packages' 2>/dev/null |
-		awk -v suite="$own$1" '$1 == suite { print $2; exit }'
+	uri=$(apt-get indextargets --format '$(RELEASE) $(REPO_URI)' 'Created-By: Packages' \
+		2>/dev/null | awk -v suite="$own$1" '$1 == suite { print $2; exit }')
+	if [ -z "$uri" ] && [ -n "$1" ]; then
+		uri=$(mirror "")
+		uri=${uri:+${uri%/}$1}
+	fi
+	echo "$uri"
 }
 
 sources() {	# suites

@@ -125,9 +125,12 @@ make_tests() {	# file
 	[ -x "$O/acltap" ] || die "$O/acltap is not built"
 	cp "$O/acltap" "$image/acltap/build/" && cp -r "$O/targets" "$image/acltap/build/" || exit 1
 	cp "$O/gen/follow.bpf.o" "$image/acltap/build/gen/" || exit 1
-	cp -r tests/live tests/targets tests/vm tests/allowed-skips scripts "$tmp/" || exit 1
-	mkdir "$image/acltap/tests" && mv "$tmp"/{live,targets,vm,allowed-skips} "$image/acltap/tests/" &&
-		mv "$tmp/scripts" "$image/acltap/" || exit 1
+	mkdir "$image/acltap/tests" &&
+		cp -r tests/{live,targets,vm,soak,allowed-skips} "$image/acltap/tests/" &&
+		cp -r scripts "$image/acltap/" || exit 1
+	# What reads outputs again.
+	mkdir "$image/acltap/tests/golden" &&
+		cp tests/golden/*.py "$image/acltap/tests/golden/" || exit 1
 	find "$image" -name '*.d' -delete
 	ln -s usr/lib "$image/lib"
 	mapfile -t files < <(find "$image/acltap/build" -type f -perm -u+x)

@@ -15,7 +15,7 @@ tmp=$(mktemp -d) || exit 1
 trap 'rm -rf "$tmp"' EXIT
 bad=0
 
-VM_FULL=1 TEST_LIMIT=4000 scripts/run-tests.sh vm tests/vm/more_*.sh || bad=1
+VM_FULL=1 TEST_LIMIT=4000 scripts/run-tests.sh vm-more || bad=1
 
 # This machine: the same columns, by the same means.
 bash tests/vm/inside/run.sh live 2>&1 | tee "$tmp/own"

@@ -95,6 +95,16 @@ def hostile(page, path):
     ok("hostile: the policy says so", any("Content Security Policy" in p for p in page.problems()))
 
 
+def filtered_of(path):
+    """That page, as if a filter had left out spans."""
+    with open(path, encoding="utf-8") as file:
+        whole = file.read()
+    other = path.replace(".html", "-filtered.html")
+    with open(other, "w", encoding="utf-8") as file:
+        file.write(whole.replace('"complete":true,', '"complete":true,\n"filtered":1234,', 1))
+    return other
+
+
 def statuses(page, ranges, lost, empty):
     page.open(ranges)
     same("statuses: no complaint", page.problems(), [])
@@ -112,9 +122,15 @@ def statuses(page, ranges, lost, empty):
     notices = " ".join(text_of(page, "#notices li.bad"))
     ok("losses: told at the top", "4 calls lost: 1 aclprofMark, 1 aclprofPush" in notices and
        "4 uncertain ranges and marks" in notices, notices)
+    page.open(filtered_of(ranges))
+    same("filtered: told at the top", text_of(page, "#notices li.info"),
+         ["A filter left out 1,234 ranges and marks: neither timeline nor statistics have them. "
+          "Losses and failures are those of the whole capture."])
     page.open(empty)
     same("nothing traced: no complaint", page.problems(), [])
     same("nothing traced: the table says so", rows(page), [["Nothing was traced."]])
+    page.open(filtered_of(empty))
+    same("nothing passed: the table says so", rows(page), [["Nothing passed the filter."]])
 
 
 def table(page):

@@ -15,11 +15,8 @@ static const struct {
 	const char *name;
 	uint16_t flag;
 } flag_names[] = {
-	{"unreadable", WIRE_F_UNREADABLE},
-	{"cut", WIRE_F_CUT},
-	{"nostate", WIRE_F_NO_STATE},
-	{"noid", WIRE_F_NO_ID},
-	{"last", WIRE_F_LAST},
+	{"unreadable", WIRE_F_UNREADABLE}, {"cut", WIRE_F_CUT},	   {"nostate", WIRE_F_NO_STATE},
+	{"latestate", WIRE_F_LATE_STATE},  {"noid", WIRE_F_NO_ID}, {"last", WIRE_F_LAST},
 	{"returns", WIRE_F_RETURNS},
 };
 

@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
-# Programs whose flow of control is not plain: ranges left by longjmp (S22), a signal handler inside
+# Programs whose flow of control is not plain: ranges left by longjmp (S22), a stamp used again (S6),
+# a pop without a push (S10), a stop before its start's return (S18), a signal handler inside
 # a call, a storm of forks (S32), processes that share memory and thread numbers that are used again
 # (S33, S12), a process number that is used again (S35), a seccomp filter (S46).
 . "$(dirname "$0")/lib.sh"
@@ -24,6 +25,21 @@ push/pop|left by longjmp|2|unfinished
 push/pop|left by longjmp|3|complete
 marker|outer|4|complete
 push/pop|outer|3|complete"
+
+names() {	# options...: of the two ranges on one stamp, and the orphans
+	run_acltap record -f "$@" -o "$tmp/again.ndjson" -- "$T/corners" stamp
+	echo "$status $(spans "$tmp/again.ndjson" | cut -d '|' -f 2-4 | xargs | tr -s '|' ',')" \
+		"$(events_count "$tmp/again.ndjson" orphan function aclprofPop)"
+}
+assert_eq "a stamp used again has its text, as in the vendor's files; a pop without a push" \
+	"$(names)" "0 a,0,complete a,0,complete 1"
+assert_eq "a stamp used again, --lifecycle: no text" "$(names --lifecycle)" \
+	"0 a,0,complete ,0,complete 1"
+
+new_truth
+run_acltap record -o "$tmp/race.ndjson" -- "$T/corners" race
+assert_eq "stopped before the start has returned: status" "$status" 0
+compare_truth "stopped before the start has returned: every range" "$tmp/race.ndjson"
 
 # What the handler's calls overwrite must not be taken for the interrupted call's: its id is not
 # known, so neither is which range the later stops end. The handler's own range is certain.
@@ -53,6 +69,10 @@ assert_eq "a thread's number was used again" "$(cat "$tmp/stdout")" "same number
 run_acltap record -o "$tmp/confined.ndjson" -- "$T/seccomped"
 assert_eq "seccomp, launched: it survives" "$status/$(cat "$tmp/stdout")" 0/survived
 assert_eq "seccomp, launched: every event" "$(spans "$tmp/confined.ndjson" | grep -c complete)" 15
+start_target "$T/seccomped"
+attach_and_run -o "$tmp/confined2.ndjson"
+assert_eq "seccomp, attached: it survives" "$status/$target_status" 0/0
+assert_eq "seccomp, attached: every event" "$(spans "$tmp/confined2.ndjson" | grep -c complete)" 15
 
 # The number of a process that has ended is given to another one, while acltap waits for a third.
 cat >"$tmp/reuse.sh" <<'END'

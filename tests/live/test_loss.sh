@@ -9,40 +9,18 @@ need_uprobes
 # What the program says that it called, against the capture (what arrived, and the kernel side's own
 # counts) and against the events made of it.
 check_counts() {	# name, capture, events; the program's words are in $tmp/stdout
-	check "$1: arrived + lost = called, for each function" "$PYTHON" - "$tmp/stdout" "$2" "$3" <<'END'
-import json, struct, sys
+	check "$1: arrived + lost = called, for each function" \
+		"$PYTHON" -B "$SRC/check_calls.py" "$tmp/stdout" "$2"
+	check "$1: the events made of it" "$PYTHON" -B - "$2" "$3" <<'END'
+import json, sys
 from collections import Counter
-NUMBERS = {"aclprofSetStampTraceMessage": 1, "aclprofPush": 3, "aclprofPop": 4}
-CALL, LOSS, COUNT, RETURNS = 1, 18, 19, 1 << 5
-called = {}
-for line in open(sys.argv[1], encoding="ascii"):
-    name, count = line.split()
-    called[name] = int(count)
-
-arrived, told, totals = Counter(), Counter(), {}
-data = open(sys.argv[2], "rb").read()
-at = 64
-while at < len(data):
-    _, kind, size, _ = struct.unpack_from("<4sIII", data, at)
-    pos, end = at + 16, at + 16 + size
-    while kind == 1 and pos < end:
-        length, what, func = struct.unpack_from("<HBB", data, pos + 16)
-        arg1, flags = struct.unpack_from("<IH", data, pos + 40)
-        if what == CALL:
-            arrived[func] += 1
-        elif what == LOSS and not flags & RETURNS:
-            told[func] += arg1
-        elif what == COUNT:
-            totals[func] = struct.unpack_from("<QQ", data, pos + 48)
-        pos += (length + 7) // 8 * 8
-    at = (end + 7) // 8 * 8
-for name, func in NUMBERS.items():
-    calls, lost = totals[func]
-    assert calls == called[name], (name, calls, called)
-    assert arrived[func] + lost == calls, (name, arrived[func], lost, calls)
-    assert told[func] == lost, (name, told[func], lost)
-
-rows = [json.loads(line) for line in open(sys.argv[3], encoding="utf-8")]
+sys.path.insert(0, "tests/targets")
+import check_calls
+NUMBERS = {name: func for name, func in check_calls.numbers().items()
+           if name in ("aclprofSetStampTraceMessage", "aclprofPush", "aclprofPop")}
+arrived, told, _ = check_calls.read_capture(sys.argv[1])
+assert len(NUMBERS) == 3
+rows = [json.loads(line) for line in open(sys.argv[2], encoding="utf-8")]
 count = Counter()
 for row in rows:
     if "count" in row:
@@ -61,6 +39,51 @@ for row in sorted((r for r in spans if r["status"] == "complete"), key=lambda r:
     assert row["start_ns"] >= last.get(row["start_tid"], 0), row
     last[row["start_tid"]] = row["end_ns"]
 END
+}
+
+# The other outputs of the same capture: each that can say what was lost does, function by function,
+# and none has more complete ranges than the events.
+can() { "$ACLTAP" export --help | grep -q "\\.$1"; }
+outputs=(json html)
+can db && outputs+=(db)
+can pftrace && outputs+=(pftrace)
+check_outputs() {	# name, events; the outputs are $tmp/l.*
+	check "$1: .json has what is complete and nothing else" "$PYTHON" - "$tmp/l.json" "$2" <<'END'
+import json, sys
+got = sum(e["ph"] == "X" for e in json.load(open(sys.argv[1], encoding="utf-8")))
+want = sum(json.loads(line).get("status") == "complete" for line in open(sys.argv[2], encoding="utf-8"))
+assert got == want, (got, want)
+END
+	if can db; then
+		check "$1: .db" "$PYTHON" - "$tmp/l.db" "$2" <<'END'
+import json, sqlite3, sys
+from collections import Counter
+db = sqlite3.connect(f"file:{sys.argv[1]}?mode=ro", uri=True)
+rows = [json.loads(line) for line in open(sys.argv[2], encoding="utf-8")]
+want, statuses = Counter(), Counter(r["status"] for r in rows if "start_ns" in r)
+for r in rows:
+    if r["kind"] in ("loss", "lost_return", "lost_start"):
+        want[r["kind"], r["function"]] += r["count"]
+got = Counter()
+for kind, function, count in db.execute("SELECT kind, function, count FROM ACLTAP_COUNTS "
+                                        "WHERE kind IN ('loss', 'lost_return', 'lost_start')"):
+    got[kind, function] += count
+assert want and got == want, (got, want)
+(told,), = db.execute("SELECT sum(count) FROM ACLTAP_LOSSES WHERE kind = 'loss' AND toNs >= fromNs")
+assert told == sum(n for (kind, _), n in want.items() if kind == "loss"), (told, want)
+assert Counter(dict(db.execute("SELECT status, count(*) FROM ACLTAP_EVENTS GROUP BY 1"))) == statuses
+(rows,), = db.execute("SELECT count(*) FROM MSTX_EVENTS")
+assert rows == statuses["complete"], (rows, statuses)
+END
+	else
+		skip_one "$1: .db" "built without libsqlite3"
+	fi
+	if can pftrace; then
+		check "$1: .pftrace" "$PYTHON" -B tests/golden/check_pftrace.py "$tmp/l.pftrace" "$2"
+	else
+		skip_one "$1: .pftrace" "built without libprotobuf-c"
+	fi
+	check "$1: .html" "$PYTHON" -B tests/golden/check_html.py "$tmp/l.html" "$2"
 }
 
 lossy=0
@@ -84,10 +107,41 @@ for size in 4K 64K 4M; do
 			"$(csv_rows "$tmp/l.csv" event_type push/pop)" "$complete"
 		run_acltap export --strict -q "$tmp/l.acltap" -o "$tmp/l.again.ndjson"
 		assert_eq "$name: export --strict" "$status" 3
+		[ $threads -gt 1 ] || continue
+		rm -f "$tmp"/l.again.*
+		# shellcheck disable=SC2046
+		run_acltap export --strict "$tmp/l.acltap" $(printf " -o $tmp/l.%s" "${outputs[@]}")
+		assert_eq "$name: export --strict of all the others" "$status" 3
+		assert_match "$name: export says it" "$(cat "$tmp/stderr")" 'calls? lost'
+		check_outputs "$name" "$tmp/l.ndjson"
 	done
 done
 # With the smallest ring something must have been lost, or nothing of this was tried.
 assert_eq "some rings were too small" $((lossy > 0)) 1
+
+# Records of processes, not of calls: told as that, and what is complete is what was done.
+new_truth
+run_acltap record --strict --ring-size 4K -o "$tmp/p.ndjson" -o "$tmp/p.acltap" -- "$T/forkstorm" 4 3 2
+lost=$(events_count "$tmp/p.ndjson" lost_process function fork/exec/exit)
+check "a storm of forks: records of processes were lost ($lost)" test "$lost" -gt 0
+assert_eq "a storm of forks: --strict" "$status" 3
+assert_eq "a storm of forks: the summary" \
+	"$(sed -nE 's/^  ([0-9,]+) process records? lost: [0-9,]+ fork\/exec\/exit$/\1/p' "$tmp/stderr" | tr -d ,)" \
+	"$lost"
+check "a storm of forks: what is complete is what was done" \
+	"$PYTHON" -B "$SRC/compare_truth.py" --complete "$truth" "$tmp/p.ndjson"
+if can db; then
+	run_acltap export -q "$tmp/p.acltap" -o "$tmp/p.db"
+	assert_eq "a storm of forks: .db" "$("$PYTHON" -c '
+import sqlite3, sys
+print(*sqlite3.connect(sys.argv[1]).execute(
+    "SELECT sum(count) FROM ACLTAP_LOSSES WHERE kind = \"lost_process\"").fetchone())' "$tmp/p.db")" "$lost"
+fi
+run_acltap export -q "$tmp/p.acltap" -o "$tmp/p.html"
+check "a storm of forks: .html" "$PYTHON" -B tests/golden/check_html.py "$tmp/p.html" "$tmp/p.ndjson"
+run_acltap stat --strict "$tmp/p.acltap"
+assert_eq "a storm of forks: stat --strict" "$status" 3
+assert_match "a storm of forks: stat tells it" "$(cat "$tmp/stderr")" 'process records lost: '
 
 # S42: 8 threads, 64 KiB; ACLTAP_TEST_STORM=1000000 is the whole of it.
 run_acltap record --ring-size 64K -o "$tmp/big.acltap" -o "$tmp/big.ndjson" -- \

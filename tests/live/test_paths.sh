@@ -80,4 +80,47 @@ for sig in TERM INT QUIT; do
 	done
 	ok "SIG$sig while starting: nothing half begun is left"
 done
+# The others write no capture: a whole output or none, and a status that says which.
+for sig in TERM INT; do
+	for delay in 0.01 0.05 0.1 0.2 0.4; do
+		for command in "stat --format csv" "trace --json"; do
+			out=$tmp/early.out
+			# shellcheck disable=SC2086
+			timeout --foreground --preserve-status -s "$sig" "$delay" "$ACLTAP" $command -d 50ms \
+				-p "$pid" -o "$out" >"$tmp/stdout" 2>"$tmp/stderr" </dev/null
+			case $?:$(ls "$out" 2>/dev/null) in
+			0:"$out") ;;
+			1:) grep -q 'ended by a signal before tracing began' "$tmp/stderr" ||
+				not_ok "$command, SIG$sig after $delay s: said" "$(last_words)" ;;
+			143: | 130:) ;;	# before it could begin to watch
+			*) not_ok "$command, SIG$sig after $delay s" "$(ls -l "$out" 2>&1; last_words)" ;;
+			esac
+			rm -f "$out"
+		done
+	done
+	ok "SIG$sig while stat and trace start: a whole output or none"
+done
+# One that has come already when acltap starts, and waits to be delivered.
+for command in record stat trace; do
+	"$PYTHON" - "$ACLTAP" $command -d 50ms -p "$pid" -o "$tmp/pending.csv" 2>"$tmp/stderr" <<'END'
+import os, signal, sys
+signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGTERM])
+os.kill(os.getpid(), signal.SIGTERM)
+os.execv(sys.argv[1], sys.argv[1:])
+END
+	assert_eq "$command, a signal from before: status" "$?" 1
+	assert_match "$command, a signal from before: said" "$(cat "$tmp/stderr")" \
+		'ended by a signal before tracing began'
+	check "$command, a signal from before: no output" test ! -e "$tmp/pending.csv"
+done
+# A command that is held for them does not stay.
+for command in stat trace; do
+	for delay in 0.05 0.1 0.2 0.4; do
+		timeout --foreground --preserve-status -s TERM "$delay" "$ACLTAP" $command -o "$tmp/held.out" -- \
+			sleep 98765 >"$tmp/stdout" 2>"$tmp/stderr" </dev/null
+		rm -f "$tmp/held.out"
+	done
+done
+check_no_sleep() { ! pgrep -f '^sleep 98765$'; }
+check "no command is left behind" wait_for "$LIMIT" check_no_sleep
 finish

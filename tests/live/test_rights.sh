@@ -106,6 +106,23 @@ for outputs in "-o $tmp/sudo/link/e.csv" "-o $tmp/sudo/link/run2" \
 	assert_eq "sudo: ${outputs//$tmp\//}: refused" "$status" 125
 	assert_match "sudo: ${outputs//$tmp\//}: why" "$(cat "$tmp/stderr")" 'symbolic links'
 done
+# Tables, too; and captures are read with the rights of whom they are written for.
+run_acltap stat "$tmp/sudo/run" -o "$tmp/sudo/stat.csv" --format csv
+assert_eq "sudo: stat -o" "$status/$(owners "$tmp/sudo/stat.csv")" "0/$uid:$gid"
+run_acltap diff "$tmp/sudo/run" "$tmp/sudo/run" -o "$tmp/sudo/diff.csv" --format csv
+assert_eq "sudo: diff -o" "$status/$(owners "$tmp/sudo/diff.csv")" "0/$uid:$gid"
+run_acltap stat "$tmp/sudo/run" -o "$tmp/sudo/link/stat.csv"
+assert_eq "sudo: stat -o through a link: refused" "$status" 1
+assert_match "sudo: stat -o through a link: why" "$(cat "$tmp/stderr")" 'symbolic links'
+for command in export stat; do
+	run_acltap "$command" "$tmp/secret/run" -o "$tmp/sudo/of-secret.csv"
+	assert_eq "sudo: $command of root's capture into a file of the user's" \
+		"$status/$(grep -c 'with your own rights' "$tmp/stderr")" 1/1
+	run_acltap "$command" "$tmp/secret/run" -o "$tmp/secret/$command.csv"
+	assert_eq "sudo: $command of root's capture beside it" \
+		"$status/$(owners "$tmp/secret/$command.csv")" 0/0:0
+	rm -f "$tmp/secret/$command.csv"
+done
 assert_eq "sudo: nothing was written through the link" "$(find "$tmp/secret" | sort)" "$before"
 unset SUDO_UID SUDO_GID
 

@@ -32,6 +32,18 @@ expect "cmocka's skip" 2 "0 passed, 1 failed, 0 skipped" 'echo "1..1"; echo "not
 expect "the end before the last test" 2 "1 passed, 1 failed, 0 skipped" 'echo "ok 1 - a"'
 expect "no result" 2 "0 passed, 1 failed, 0 skipped" 'true'
 expect "a crash" 2 "1 passed, 1 failed, 0 skipped" 'echo "ok 1 - a"; echo 1..1; kill -SEGV $$'
+
+# Those in emulated machines run side by side: each result is there once.
+mkdir -p "$copy/tests/vm" || exit 1
+for t in a b c d; do
+	echo "echo 'ok 1 - $t'; echo 'ok 2 - $t'; echo 1..2" >"$copy/tests/vm/test_$t.sh"
+done
+echo "echo 'ok 1 - more'; echo 'not ok 2 - more'; echo 1..2; exit 1" >"$copy/tests/vm/more_e.sh"
+assert_eq "tests side by side" "$("$copy/scripts/run-tests.sh" vm | tail -n 1)" \
+	"8 passed, 0 failed, 0 skipped"
+out=$("$copy/scripts/run-tests.sh" vm-more)
+assert_eq "one of them failed" "$?: $(tail -n 1 <<<"$out")" "1: 9 passed, 1 failed, 0 skipped"
+assert_eq "which one" "$(grep -c '^FAILED vm/more_e: more$' <<<"$out")" 1
 echo 'test: ; false' >"$copy/Makefile"
 expect "a build that fails" 2 "0 passed, 1 failed, 0 skipped" 'echo "ok 1 - a"; echo 1..1'
 finish

@@ -39,6 +39,22 @@ else
 	skip_one "Python" "no Python headers"
 fi
 
+# A process that ends while acltap attaches, or soon after (S34): told or traced, never a hang.
+for ms in 001 005 010 020 040 060 080 100 150 200 300; do
+	: >"$tmp/steps"
+	sleep 0.$ms | "$T/steps" >"$tmp/steps" &
+	pid=$!
+	run_acltap record -f -o "$tmp/brief.csv" -p "$pid"
+	if [ "$status" -eq 1 ]; then
+		assert_match "gone $ms ms later: said" "$(cat "$tmp/stderr")" "PID $pid: No such process"
+		check "gone $ms ms later: no output" test ! -e "$tmp/brief.csv"
+	else
+		assert_eq "gone $ms ms later: acltap ends by itself" "$status" 0
+		check "gone $ms ms later: the file is complete" csv_rows "$tmp/brief.csv"
+		rm "$tmp/brief.csv"
+	fi
+done
+
 # Another process that maps the same library is no target.
 start_target "$T/seed_loops" 1 100
 start "$T/storm" 1 300000 >/dev/null

@@ -68,6 +68,9 @@ assert_match "an indirect function: said" "$(cat "$tmp/odd")" 'aclprofPop.*none.
 assert_match "the others are probed" "$(cat "$tmp/odd")" '^aclprofMark.0x[0-9a-f]+.entry'
 assert_match "what the library lacks is said (S41)" "$(cat "$tmp/odd")" '^not in this version:.*aclprofMarkEx'
 
+LD_LIBRARY_PATH=$T/odd run_acltap record -o "$tmp/odd.csv" -- "$T/seed_loops" 1 10
+assert_eq "and give their events" "$status/$(csv_rows "$tmp/odd.csv" event_type marker)" 0/10
+
 # In the program itself: its symbol table is all there is.
 cp "$T/seed_static" "$tmp/static"
 run_acltap record -o "$tmp/s.csv" -- "$tmp/static" all 10

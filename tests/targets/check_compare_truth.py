@@ -46,7 +46,7 @@ RIGHT = [
 ]
 
 
-def compare(rows, truth=TRUTH):
+def compare(rows, truth=TRUTH, options=()):
     with tempfile.TemporaryDirectory() as folder:
         truth_path = os.path.join(folder, "truth.tsv")
         events_path = os.path.join(folder, "events.ndjson")
@@ -56,7 +56,7 @@ def compare(rows, truth=TRUTH):
             for row in rows:
                 file.write(row if isinstance(row, str) else json.dumps(row))
                 file.write("\n")
-        done = subprocess.run([sys.executable, COMPARE, truth_path, events_path],
+        done = subprocess.run([sys.executable, COMPARE, *options, truth_path, events_path],
                               capture_output=True, text=True, check=False)
     return done.returncode, done.stdout + done.stderr
 
@@ -121,6 +121,20 @@ def main():
         status, text = compare(rows)
         found = any(part in text for part in words.split("|"))
         check(status in (1, 2) and found, f"{name} fails", f"status {status}: {text}")
+    some = [row for row in without(1) if row["kind"] != "orphan"] + [
+        event("push/pop", "other", 1, None, status="uncertain"),
+        {"kind": "loss", "function": "aclprofPop", "count": 1}]
+    status, text = compare(some, options=["--complete"])
+    check(status == 0, "--complete: what is missing or uncertain passes", text)
+    for name, row, words in (
+            ("a range of nobody", event("push/pop", "other", 1, 2), "not in the truth"),
+            ("a range twice", RIGHT[3], "not in the truth"),
+            ("a record out of order", {"kind": "late", "count": 1}, "late: counted 1")):
+        status, text = compare(some + [row], options=["--complete"])
+        check(status == 1 and words in text, f"--complete: {name} fails", text)
+    some[0] = event("push/pop", "outer", 105, 1000)
+    status, text = compare(some, options=["--complete"])
+    check(status == 1 and "duration 895" in text, "--complete: a wrong duration fails", text)
     status, text = compare(RIGHT, truth="")
     check(status == 2, "an empty truth fails", text)
     return 1 if failures else 0

@@ -3,12 +3,17 @@
  * Loads the library late, by path, and calls it at once.
  * usage: dlopen_late DELAY_MS REPEAT LIBRARY...
  * Waits DELAY_MS, then REPEAT times: dlopen (each LIBRARY in turn), a mark, a push/pop and a
- * start/end range named after the round, dlclose.
+ * start/end range named after the round, dlclose. Meanwhile a thread waits in epoll_wait(), which
+ * nothing may disturb for good.
  */
 #include <dlfcn.h>
+#include <errno.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
 #include <unistd.h>
 
 #include "truth.h"
@@ -109,16 +114,37 @@ static void round_trip(const char *path, int round)
 	must(dlclose(api.handle) == 0, "dlclose");
 }
 
+static void *sleeper(void *fd)
+{
+	struct epoll_event ev = {.events = EPOLLIN};
+	int epoll = epoll_create1(EPOLL_CLOEXEC), n;
+
+	must(epoll >= 0 && !epoll_ctl(epoll, EPOLL_CTL_ADD, *(int *)fd, &ev), "epoll");
+	do
+		n = epoll_wait(epoll, &ev, 1, -1);
+	while (n < 0 && errno == EINTR); /* after SIGSTOP and SIGCONT */
+	must(n == 1, "epoll_wait");
+	close(epoll);
+	return NULL;
+}
+
 int main(int argc, char **argv)
 {
+	int fd = eventfd(0, EFD_CLOEXEC);
+	uint64_t one = 1;
+	pthread_t thread;
+
 	if (argc < 4) {
 		fprintf(stderr, "usage: dlopen_late DELAY_MS REPEAT LIBRARY...\n");
 		return 2;
 	}
+	must(fd >= 0 && !pthread_create(&thread, NULL, sleeper, &fd), "a thread");
 	truth_open(NULL);
 	wait_for_test();
 	usleep((unsigned int)atoi(argv[1]) * US_PER_MS);
 	for (int i = 0; i < atoi(argv[2]); i++)
 		round_trip(argv[3 + i % (argc - 3)], i);
+	must(write(fd, &one, sizeof(one)) == sizeof(one), "write");
+	must(!pthread_join(thread, NULL), "the thread in epoll_wait() ends");
 	return 0;
 }

@@ -11,6 +11,7 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 #include <zlib.h>
 
@@ -600,6 +601,113 @@ int renameat(int from_dir, const char *from, int to_dir, const char *to)
 	return (int)syscall(SYS_renameat2, from_dir, from, to_dir, to, 0);
 }
 
+/* The n-th step of joining two parts is the last of this process; 0: none. */
+static unsigned int crash_at;
+
+static void step(void)
+{
+	if (crash_at && !--crash_at)
+		_exit(1);
+}
+
+ssize_t pread(int fd, void *p, size_t n, off_t at)
+{
+	step();
+	/* In small pieces, so that there is much to be caught in. */
+	return syscall(SYS_pread64, fd, p, n < 100000 ? n : 100000, at);
+}
+
+ssize_t pwrite(int fd, const void *p, size_t n, off_t at)
+{
+	step();
+	return syscall(SYS_pwrite64, fd, p, n, at);
+}
+
+int fsync(int fd)
+{
+	step();
+	return (int)syscall(SYS_fsync, fd);
+}
+
+/* A writer with two parts that are to be one. Returns the number of calls. */
+static uint64_t write_two_parts(const char *path, uint64_t parts, struct capwrite **out)
+{
+	const uint64_t n = 10 + parts * (KEEP_MAX / 2 / 80 + KEEP_MAX / 2 / 80 / 8);
+	struct record rec;
+
+	assert_ok(capwrite_open(path, true, out));
+	assert_ok(capwrite_keep_last(*out, KEEP_MAX));
+	for (uint64_t i = 0; i <= n; i++)
+		assert_ok(capwrite_record(*out, &rec, make_call(&rec, i)));
+	assert_ok(capwrite_flush(*out));
+	return n;
+}
+
+/* Wherever joining the two parts is cut short: every record is there, and once. */
+static void a_crash_while_parts_are_joined(void **state)
+{
+	const char *path = tmpdir_path(state, "x.acltap");
+	unsigned int complete = 0, truncated = 0;
+
+	for (uint64_t parts = 1; parts <= 2; parts++) {
+		int status = 1;
+
+		for (unsigned int at = 1; status; at++) {
+			enum capread_end ended;
+			struct capwrite *w;
+			uint64_t n = write_two_parts(path, parts, &w);
+			pid_t pid = fork();
+			struct kept k;
+
+			assert_true(pid >= 0);
+			if (!pid) {
+				crash_at = at;
+				_exit(capwrite_close(w) ? 2 : 0);
+			}
+			capwrite_abandon(w);
+			assert_int_equal(waitpid(pid, &status, 0), pid);
+			assert_true(WIFEXITED(status) && WEXITSTATUS(status) < 2);
+			k = read_kept(path, &ended);
+			assert_int_equal(k.last, 1000 + n);
+			assert_int_equal(k.dropped + k.calls, n);
+			assert_int_equal(k.facts, 1);
+			assert_true(ended == CAPREAD_COMPLETE || ended == CAPREAD_TRUNCATED);
+			complete += ended == CAPREAD_COMPLETE;
+			truncated += ended == CAPREAD_TRUNCATED;
+		}
+	}
+	assert_true(complete > 2 && truncated > 10);
+}
+
+/* The same where there is no room for both. */
+static void a_full_disk_while_parts_are_joined(void **state)
+{
+	const char *path = tmpdir_path(state, "x.acltap"),
+		   *older = tmpdir_path(state, "x.acltap.older");
+	struct rlimit old, limit;
+
+	signal(SIGXFSZ, SIG_IGN);
+	getrlimit(RLIMIT_FSIZE, &old);
+	for (rlim_t more = 0; more < 250000; more += 30011) {
+		enum capread_end ended;
+		struct capwrite *w;
+		uint64_t n = write_two_parts(path, 2, &w);
+		struct stat st;
+		struct kept k;
+
+		assert_ok(stat(older, &st));
+		limit = (struct rlimit){(rlim_t)st.st_size + more, old.rlim_max};
+		setrlimit(RLIMIT_FSIZE, &limit);
+		assert_err(capwrite_close(w), EFBIG);
+		setrlimit(RLIMIT_FSIZE, &old);
+		k = read_kept(path, &ended);
+		assert_int_equal(ended, CAPREAD_TRUNCATED);
+		assert_int_equal(k.last, 1000 + n);
+		assert_int_equal(k.dropped + k.calls, n);
+		assert_int_equal(k.facts, 1);
+	}
+}
+
 static void a_part_that_cannot_be_named_costs_nothing(void **state)
 {
 	const char *path = tmpdir_path(state, "x.acltap");
@@ -731,6 +839,8 @@ int main(void)
 		T(a_crash_between_the_renames),
 		T(a_last_part_is_whole_after_any_number_of_parts),
 		T(many_processes_leave_room_for_calls),
+		T(a_crash_while_parts_are_joined),
+		T(a_full_disk_while_parts_are_joined),
 		T(a_part_that_cannot_be_named_costs_nothing),
 		T(an_older_part_is_not_overwritten_unasked),
 		T(writer_refuses_nonsense),

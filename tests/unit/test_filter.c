@@ -140,6 +140,7 @@ static void window(void **state)
 }
 
 struct seen {
+	uint64_t filtered;
 	int spans, tallies, processes, others;
 };
 
@@ -166,8 +167,8 @@ static int count_process(void *ctx, const struct process *p)
 
 static int count_meta(void *ctx, const struct trace_meta *m)
 {
-	(void)m;
 	((struct seen *)ctx)->others++;
+	((struct seen *)ctx)->filtered = m->filtered;
 	return 0;
 }
 
@@ -200,6 +201,7 @@ static void only_spans_are_dropped(void **state)
 	assert_ok(c.end(c.ctx, &meta));
 	assert_int_equal(seen.spans, 1);
 	assert_int_equal(f.dropped, 1);
+	assert_int_equal(seen.filtered, 1);
 	assert_int_equal(seen.tallies, 1);
 	assert_int_equal(seen.processes, 1);
 	assert_int_equal(seen.others, 2);

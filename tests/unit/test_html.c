@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <stdio.h>
 
+#include "core/filter.h"
 #include "sink/html_facts.h"
 #include "sink/html_page.h"
 
@@ -124,6 +125,25 @@ static void the_table_has_all_columns(void **state)
 	free(data);
 }
 
+/* Else its numbers would pass for those of the whole capture. */
+static void what_a_filter_left_out_is_told(void **state)
+{
+	static const char *const match[] = {"s*"};
+	const char *path = tmpdir_path(state, "x.html");
+	struct filter f = {.cfg = {.match = match, .n_match = 1}};
+	struct run r = run_begin("html", path, NULL);
+	char *data;
+
+	r.to = filter_consumer(&f, &r.to);
+	run_span(&r, span_of("s", 0, 3));
+	run_span(&r, span_of("t", 4, 5));
+	run_span(&r, span_of("t", 6, 7));
+	assert_ok(run_end(&r));
+	data = data_of(path);
+	expect_in(data, "\"complete\":true,\n\"filtered\":2,\n\"kinds\":[0,1,0,0],");
+	free(data);
+}
+
 static void losses_are_told_with_their_time(void **state)
 {
 	const char *path = tmpdir_path(state, "x.html");
@@ -221,10 +241,15 @@ static void a_full_disk_is_an_error(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		T(nothing_traced_is_a_page),	      T(names_cannot_leave_their_element),
-		T(the_table_has_all_columns),	      T(losses_are_told_with_their_time),
-		cmocka_unit_test(losses_are_bounded), cmocka_unit_test(threads_are_bounded),
-		T(long_command_lines_are_cut),	      T(a_full_disk_is_an_error),
+		T(nothing_traced_is_a_page),
+		T(names_cannot_leave_their_element),
+		T(the_table_has_all_columns),
+		T(losses_are_told_with_their_time),
+		T(what_a_filter_left_out_is_told),
+		cmocka_unit_test(losses_are_bounded),
+		cmocka_unit_test(threads_are_bounded),
+		T(long_command_lines_are_cut),
+		T(a_full_disk_is_an_error),
 	};
 
 	return RUN(tests);

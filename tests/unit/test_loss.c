@@ -135,6 +135,47 @@ static void threads_without_state_prove_nothing(void **state)
 	       "orphan aclprofPop 1\n");
 }
 
+static void a_start_without_state_is_told_and_its_stop_is_no_orphan(void **state)
+{
+	(void)state;
+	expect("10 7/8 start stamp=1 nostate noid\n"
+	       "20 7/9 start stamp=1 id=1\n"
+	       "30 7/8 stop id=5 nostate\n"
+	       "40 7/9 stop id=1\n",
+	       "start/end \"\" 10.. 7/8 uncertain\n"
+	       "start/end \"\" 20..40 7/9 complete\n"
+	       "limit aclprofRangeStart 1\n");
+}
+
+static void a_pop_without_state_may_have_a_lost_push(void **state)
+{
+	(void)state;
+	expect("10 7/8 lost push stamp=1 nostate\n20 7/8 pop nostate\n",
+	       "lost_start aclprofPop 1\n");
+}
+
+/* Pushes before it are not in its depth. */
+static void a_state_that_came_late_proves_nothing(void **state)
+{
+	(void)state;
+	expect_spans("10 7/8 push stamp=1 nostate\n"
+		     "20 7/8 push stamp=1 latestate\n"
+		     "30 7/8 pop latestate\n"
+		     "40 7/8 pop latestate\n",
+		     "push/pop \"\" 20.. 7/8 uncertain depth=1 parent=#1\n"
+		     "push/pop \"\" 10.. 7/8 uncertain\n");
+	expect_spans("10 7/8 lost push stamp=1 nostate\n"
+		     "20 7/8 push stamp=1 latestate\n"
+		     "30 7/8 pop latestate\n",
+		     "push/pop \"\" 20.. 7/8 uncertain\n");
+	/* Of a process that has lost nothing there were no records before the first. */
+	expect_spans("10 7/8 push stamp=1 latestate\n20 7/8 pop latestate\n",
+		     "push/pop \"\" 10..20 7/8 complete\n");
+	expect_spans("10 7/8 push stamp=1 latestate\n20 7/9 lost mark stamp=1\n"
+		     "30 7/8 pop latestate\n",
+		     "push/pop \"\" 10..30 7/8 complete\n");
+}
+
 /* ---- start/end: proven by an equal gap ----------------------------------------------------- */
 
 static void a_gap_between_start_and_stop(void **state)
@@ -396,7 +437,7 @@ static void calls_must_be_delivered_or_lost(void **state)
 static void lost_process_records_are_told(void **state)
 {
 	(void)state;
-	expect("10 7 lost fork child=8\n20 - counts\n", "loss fork/exec/exit 1 10..20\n");
+	expect("10 7 lost fork child=8\n20 - counts\n", "lost_process fork/exec/exit 1 10..20\n");
 }
 
 static void without_totals_calls_are_what_was_seen(void **state)
@@ -454,6 +495,9 @@ int main(void)
 		cmocka_unit_test(an_exit_that_was_lost_ends_the_old_thread),
 		cmocka_unit_test(a_huge_depth_costs_nothing),
 		cmocka_unit_test(threads_without_state_prove_nothing),
+		cmocka_unit_test(a_start_without_state_is_told_and_its_stop_is_no_orphan),
+		cmocka_unit_test(a_pop_without_state_may_have_a_lost_push),
+		cmocka_unit_test(a_state_that_came_late_proves_nothing),
 		cmocka_unit_test(a_gap_between_start_and_stop),
 		cmocka_unit_test(a_lost_stop_and_a_lost_start_of_one_id),
 		cmocka_unit_test(a_lost_return_makes_its_range_uncertain),

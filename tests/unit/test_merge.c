@@ -107,12 +107,12 @@ static void wild_clocks_do_no_harm(void **state)
 	expect_merged(REC_TALLIES,
 		      "=== a\n"
 		      "1 - clock real=0xffffffffffffffff\n"
-		      "18446744073709551615 7 mark stamp=0\n"
+		      "9223372036854775807 7 mark stamp=0\n"
 		      "5 - watermark\n"
-		      "18446744073709551615 - watermark\n"
+		      "9223372036854775807 - watermark\n"
 		      "6 7 mark stamp=0\n"
 		      "=== b\n"
-		      "18446744073709551615 - clock real=1\n"
+		      "9223372036854775000 - clock real=1\n"
 		      "1 8 mark stamp=0\n",
 		      "late 1\n");
 }

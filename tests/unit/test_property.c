@@ -386,7 +386,7 @@ static void check_counts(const struct told *told, const struct world *w, bool lo
 		const uint64_t(*t)[PROBE_FUNCS] = told->tallies;
 
 		HOLDS(t[TALLY_CALL][f] == c->calls);
-		HOLDS(t[TALLY_LOSS][f] == c->lost);
+		HOLDS(t[f == PROBE_FUNC_LIFECYCLE ? TALLY_LOST_PROCESS : TALLY_LOSS][f] == c->lost);
 		HOLDS(t[TALLY_LOST_RETURN][f] == c->lost_returns);
 		HOLDS(!t[TALLY_MISMATCH][f] && !t[TALLY_LATE][f] && !t[TALLY_BAD][f]);
 		HOLDS(!lossless || t[TALLY_ORPHAN][f] == w->orphans[f]);

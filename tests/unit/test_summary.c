@@ -4,6 +4,7 @@
 
 #include <stdio.h>
 
+#include "probe_config.h"
 #include "sink/summary.h"
 
 static struct summary *sum;
@@ -84,6 +85,7 @@ static void every_count_is_told(void **state)
 	count(TALLY_LOSS, 3, 1);
 	count(TALLY_LIMIT, 3, 2);
 	count(TALLY_LOST_RETURN, 5, 1);
+	count(TALLY_LOST_PROCESS, PROBE_FUNC_LIFECYCLE, 3);
 	count(TALLY_LOST_START, 4, 1);
 	count(TALLY_ORPHAN, 4, 1);
 	count(TALLY_FAILED, 3, 9);
@@ -99,6 +101,7 @@ static void every_count_is_told(void **state)
 	       "  8 calls lost: 7 aclprofMark, 1 aclprofPush\n"
 	       "  2 calls beyond a limit: 2 aclprofPush\n"
 	       "  1 lost return record: 1 aclprofRangeStart\n"
+	       "  3 process records lost: 3 fork/exec/exit\n"
 	       "  1 end whose begin was lost: 1 aclprofPop\n"
 	       "  1 orphan (an end without a begin): 1 aclprofPop\n"
 	       "  9 failed calls: 9 aclprofPush\n"
@@ -117,8 +120,9 @@ static void strict_looks_at_loss_only(void **state)
 {
 	static const enum tally_kind harmless[] = {TALLY_ORPHAN, TALLY_FAILED, TALLY_CUT,
 						   TALLY_NULL_STAMP, TALLY_CALL};
-	static const enum tally_kind failing[] = {TALLY_LOSS, TALLY_LIMIT, TALLY_LOST_RETURN,
-						  TALLY_LOST_START, TALLY_UNREADABLE};
+	static const enum tally_kind failing[] = {TALLY_LOSS,	     TALLY_LIMIT,
+						  TALLY_LOST_RETURN, TALLY_LOST_PROCESS,
+						  TALLY_LOST_START,  TALLY_UNREADABLE};
 	struct span sp = span_of("x", 0, 1);
 
 	(void)state;
@@ -127,7 +131,7 @@ static void strict_looks_at_loss_only(void **state)
 	sp.status = SPAN_OPEN;
 	give(sp);
 	assert_false(summary_is_strict_failure(sum));
-	for (size_t i = 0; i < 5; i++) {
+	for (size_t i = 0; i < sizeof(failing) / sizeof(failing[0]); i++) {
 		teardown(state);
 		setup(state);
 		count(failing[i], 3, 1);

@@ -63,8 +63,10 @@ cross_build() {	# architecture
 	command -v "$1-linux-gnu-gcc" >/dev/null || skip "no compiler for $1"
 	O=$O/$1
 	T=$O/targets
-	env -u MAKEFLAGS -u MFLAGS make --no-print-directory ARCH="$1" O="$O" all targets \
-		>"$tmp/cross" 2>&1 && return
+	mkdir -p "$O" || die "cannot make $O"
+	# One build for all kernels that are tried at the same time.
+	flock "$O/build.lock" env -u MAKEFLAGS -u MFLAGS \
+		make --no-print-directory ARCH="$1" O="$O" all targets >"$tmp/cross" 2>&1 && return
 	! grep -q '^cross-sysroot.sh: cannot get' "$tmp/cross" || skip "no packages for $1"
 	not_ok "build for $1" "$(tail -n 30 "$tmp/cross")"
 	finish

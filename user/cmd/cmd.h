@@ -11,6 +11,18 @@
 
 #include "util/opt.h"
 
+/* Rows of the table that several commands have, for a config with that bool. */
+#define CMD_STRICT_OPTION(config, field)                                                           \
+	{                                                                                          \
+		"strict", 0, OPT_FLAG, offsetof(config, field), NULL,                              \
+			"exit 3 when anything was lost or unsure", NULL, NULL                      \
+	}
+#define CMD_QUIET_OPTION(config, field)                                                            \
+	{                                                                                          \
+		"quiet", 'q', OPT_FLAG, offsetof(config, field), NULL, "errors and warnings only", \
+			NULL, NULL                                                                 \
+	}
+
 /* No command ends with any other status, except record with that of the program it ran. */
 enum exit_status {
 	EXIT_OK = 0,

@@ -94,9 +94,8 @@ static const struct opt options[] = {
 	 "test what has at least N in A and in B (default 10)", NULL, NULL},
 	FILTERS_OPTIONS(struct run),
 	{"pid", 'p', OPT_PIDS, O(pids), "PID", "only these processes", NULL, NULL},
-	{"strict", 0, OPT_FLAG, O(strict), NULL, "exit 3 when anything was lost or unsure", NULL,
-	 NULL},
-	{"quiet", 'q', OPT_FLAG, O(quiet), NULL, "errors and warnings only", NULL, NULL},
+	CMD_STRICT_OPTION(struct run, strict),
+	CMD_QUIET_OPTION(struct run, quiet),
 };
 
 /* ---- Reading ------------------------------------------------------------------------------- */

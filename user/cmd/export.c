@@ -13,26 +13,21 @@
 #include "util/log.h"
 
 struct export_opts {
-	struct opt_strings out;
+	struct outputs_opts to;
 	struct filters filters;
 	struct opt_pids pids;
-	bool overwrite, no_tab, lanes, strict, quiet;
+	bool strict, quiet;
 };
 
 #define O(field) offsetof(struct export_opts, field)
 
 static const struct opt options[] = {
-	{"output", 'o', OPT_STRINGS, O(out), "FILE",
-	 "format by suffix: " SINK_SUFFIXES "; - is standard output as .tsv", NULL, NULL},
-	{"force", 'f', OPT_FLAG, O(overwrite), NULL, "overwrite existing files", NULL, NULL},
+	OUTPUTS_OPTIONS(struct export_opts, "FILE",
+			"format by suffix: " SINK_SUFFIXES "; - is standard output as .tsv"),
 	FILTERS_OPTIONS(struct export_opts),
 	{"pid", 'p', OPT_PIDS, O(pids), "PID", "only these processes", NULL, NULL},
-	{"no-tab", 0, OPT_FLAG, O(no_tab), NULL, "csv: no TAB after times", NULL, NULL},
-	{"lanes", 0, OPT_FLAG, O(lanes), NULL, "json: overlapping ranges on rows of their own",
-	 NULL, NULL},
-	{"strict", 0, OPT_FLAG, O(strict), NULL, "exit 3 when anything was lost or unsure", NULL,
-	 NULL},
-	{"quiet", 'q', OPT_FLAG, O(quiet), NULL, "errors and warnings only", NULL, NULL},
+	CMD_STRICT_OPTION(struct export_opts, strict),
+	CMD_QUIET_OPTION(struct export_opts, quiet),
 };
 
 static int export(const struct export_opts *o, const char *arg)
@@ -40,14 +35,13 @@ static int export(const struct export_opts *o, const char *arg)
 	const struct filter_config filter = filters_config(&o->filters, &o->pids);
 	struct outputs outputs = {0};
 	_free_ char *source = finish_capture_of(arg);
-	struct finish_config cfg = {
-		.outputs = &outputs,
-		.source = source,
-		.sink = {.no_tab = o->no_tab, .lanes = o->lanes, .overwrite = o->overwrite},
-		.filter = &filter,
-		.quiet = o->quiet};
+	struct finish_config cfg = {.outputs = &outputs,
+				    .source = source,
+				    .sink = o->to.sink,
+				    .filter = &filter,
+				    .quiet = o->quiet};
 	struct finish_result res = {0};
-	int err = source ? outputs_plan(&o->out, false, o->overwrite, &outputs) : -1;
+	int err = source ? outputs_plan(&o->to, false, &outputs) : -1;
 
 	if (err == -EINVAL)
 		err = EXIT_USAGE;
@@ -72,7 +66,7 @@ static int run_export(int argc, char **argv)
 	if (status < 0 && res.n_args != 1)
 		status =
 			cmd_usage_error(&cmd_export, "name one capture, or the directory it is in");
-	if (status < 0 && !o.out.n)
+	if (status < 0 && !o.to.paths.n)
 		status = cmd_usage_error(&cmd_export, "nothing to write: give -o FILE");
 	if (status < 0)
 		status = filters_check(&o.filters, &cmd_export);
@@ -80,7 +74,7 @@ static int run_export(int argc, char **argv)
 		log_set_level(o.quiet ? LOG_QUIET : LOG_NORMAL);
 		status = export(&o, res.args[0]);
 	}
-	opt_strings_free(&o.out);
+	outputs_opts_free(&o.to);
 	opt_pids_free(&o.pids);
 	filters_free(&o.filters);
 	return status;

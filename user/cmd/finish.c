@@ -55,6 +55,8 @@ void finish_tell_unreadable(int err, const char *source)
 		log_fail(err, "cannot read '%s': written by a newer acltap", source);
 	else
 		log_err(err, "cannot read '%s'", source);
+	if (err == -EACCES && !geteuid() && getuid())
+		log_hint("for files of yours, captures are read with your own rights");
 }
 
 char *finish_capture_of(const char *arg)
@@ -92,8 +94,11 @@ static int replay(const struct finish_config *cfg, struct fanout *f, struct summ
 	int err;
 
 	fanout_progress(f, progress_show, &writing);
+	/* Of others' captures nothing gets into files of the user who called sudo. */
 	if (!cfg->source)
 		outputs_enter(cfg->outputs);
+	else if (outputs_are_roots(cfg->outputs))
+		privs_as_owner(false);
 	err = export_capture(source, f, cfg->filter, s, &ended, progress_show, &reading);
 	privs_as_owner(was);
 	log_status(" ");

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "cmd/live.h"
 
+#include <errno.h>
+
+#include "cmd/giveup.h"
 #include "util/log.h"
 #include "wire.h"
 
@@ -31,7 +34,11 @@ int live_open(struct live *l, struct targets *t, const struct consumer *next, bo
 	}
 	if (err)
 		return log_err(err, "cannot trace");
-	return targets_open(t, &session);
+	err = targets_open(t, &session);
+	if (!err && giveup_asked())
+		err = log_fail(-EINTR, "ended by a signal before tracing began");
+	giveup_unwatch();
+	return err;
 }
 
 int live_run(struct live *l, struct targets *t, int *cmd_status)

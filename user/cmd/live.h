@@ -20,7 +20,10 @@ struct live {
 	int err; /* first error of the pipeline or of drained */
 };
 
-/* drained and ctx are set before. Returns 0, or -errno after telling the user. */
+/*
+ * drained and ctx are set before. Returns 0, or -errno after telling the user; -EINTR when a signal
+ * came since giveup_watch(), which the caller calls before it opens its output.
+ */
 int live_open(struct live *l, struct targets *t, const struct consumer *next, bool no_status);
 
 /*

@@ -17,25 +17,20 @@
 #include "util/unit.h"
 
 struct merge_opts {
-	struct opt_strings out;
+	struct outputs_opts to;
 	const char *align;
-	bool overwrite, no_tab, lanes, strict, quiet;
+	bool strict, quiet;
 };
 
 #define O(field) offsetof(struct merge_opts, field)
 
 static const struct opt options[] = {
-	{"output", 'o', OPT_STRINGS, O(out), "FILE",
-	 "format by suffix: .acltap " SINK_SUFFIXES "; else a directory", NULL, NULL},
-	{"force", 'f', OPT_FLAG, O(overwrite), NULL, "overwrite existing files", NULL, NULL},
+	OUTPUTS_OPTIONS(struct merge_opts, "FILE",
+			"format by suffix: .acltap " SINK_SUFFIXES "; else a directory"),
 	{"align", 0, OPT_STRING, O(align), "NAME",
 	 "make the ends of NAME agree (default: the wall clocks)", NULL, NULL},
-	{"no-tab", 0, OPT_FLAG, O(no_tab), NULL, "csv: no TAB after times", NULL, NULL},
-	{"lanes", 0, OPT_FLAG, O(lanes), NULL, "json: overlapping ranges on rows of their own",
-	 NULL, NULL},
-	{"strict", 0, OPT_FLAG, O(strict), NULL, "exit 3 when anything was lost or unsure", NULL,
-	 NULL},
-	{"quiet", 'q', OPT_FLAG, O(quiet), NULL, "errors and warnings only", NULL, NULL},
+	CMD_STRICT_OPTION(struct merge_opts, strict),
+	CMD_QUIET_OPTION(struct merge_opts, quiet),
 };
 
 /* All inputs are open at the same time. */
@@ -105,7 +100,7 @@ static int write_capture(const struct merge_config *cfg, const struct outputs *o
 	struct merge *m = NULL;
 	int err = merge_plan(cfg, &m, why);
 
-	err = err ?: merge_write(m, o->capture, opts->overwrite, why);
+	err = err ?: merge_write(m, o->capture, opts->to.sink.overwrite, why);
 	log_status(" ");
 	if (err)
 		log_fail(err, "%s", why);
@@ -122,12 +117,12 @@ static int merge(const struct merge_opts *o, const struct merge_config *cfg)
 	struct outputs outputs = {0};
 	struct finish_config finish = {
 		.outputs = &outputs,
-		.sink = {.no_tab = o->no_tab, .lanes = o->lanes, .overwrite = o->overwrite},
+		.sink = o->to.sink,
 		.quiet = o->quiet,
 	};
 	struct finish_result res = {0};
 	bool was;
-	int err = outputs_plan(&o->out, true, o->overwrite, &outputs);
+	int err = outputs_plan(&o->to, true, &outputs);
 
 	if (err == -EINVAL) {
 		outputs_free(&outputs);
@@ -182,7 +177,7 @@ static int run_merge(int argc, char **argv)
 	if (status < 0 && !res.n_args)
 		status = cmd_usage_error(&cmd_merge,
 					 "name the captures, or the directories they are in");
-	if (status < 0 && !o.out.n)
+	if (status < 0 && !o.to.paths.n)
 		status = cmd_usage_error(&cmd_merge, "nothing to write: give -o FILE");
 	if (status < 0 && o.align && !*o.align)
 		status = cmd_usage_error(&cmd_merge, "--align needs a name");
@@ -190,7 +185,7 @@ static int run_merge(int argc, char **argv)
 		log_set_level(o.quiet ? LOG_QUIET : LOG_NORMAL);
 		status = run(&o, &res);
 	}
-	opt_strings_free(&o.out);
+	outputs_opts_free(&o.to);
 	return status;
 }
 

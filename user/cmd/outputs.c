@@ -363,6 +363,15 @@ bool outputs_enter(const struct outputs *o)
 	return privs_as_owner(!o->as_root);
 }
 
+bool outputs_are_roots(const struct outputs *o)
+{
+	bool all = o->n && (o->as_root || !o->capture);
+
+	for (size_t i = 0; i < o->n; i++)
+		all &= o->v[i].as_root;
+	return all;
+}
+
 static int make_dir(const struct outputs *o)
 {
 	bool was = outputs_enter(o);
@@ -372,9 +381,9 @@ static int make_dir(const struct outputs *o)
 	return err;
 }
 
-int outputs_plan(const struct opt_strings *paths, bool want_capture, bool overwrite,
-		 struct outputs *o)
+int outputs_plan(const struct outputs_opts *opts, bool want_capture, struct outputs *o)
 {
+	const struct opt_strings *paths = &opts->paths;
 	char stamp[32];
 	int err = 0;
 
@@ -392,7 +401,7 @@ int outputs_plan(const struct opt_strings *paths, bool want_capture, bool overwr
 						: path_of("acltap-%d" CAPTURE_SUFFIX, getpid());
 		err = o->capture ? 0 : -ENOMEM;
 	}
-	err = err ?: refuse_existing(o, want_capture, overwrite);
+	err = err ?: refuse_existing(o, want_capture, opts->sink.overwrite);
 	err = err ?: check_all(o);
 	return err || !o->dir ? err : make_dir(o);
 }
@@ -425,6 +434,11 @@ void outputs_remove_empty(const struct outputs *o)
 	if (sub && !rmdir(sub))
 		rmdir(o->dir);
 	privs_as_owner(was);
+}
+
+void outputs_opts_free(struct outputs_opts *opts)
+{
+	opt_strings_free(&opts->paths);
 }
 
 void outputs_free(struct outputs *o)

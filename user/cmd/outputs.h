@@ -12,6 +12,28 @@
 #include "sink/sink.h"
 #include "util/opt.h"
 
+/* What the user says of them: a command embeds it and puts OUTPUTS_OPTIONS into its table. */
+struct outputs_opts {
+	struct opt_strings paths;
+	struct sink_opts sink;
+};
+
+#define OUTPUTS_ROW(config, name, letter, type, field, arg, help)                                  \
+	{                                                                                          \
+		name, letter, type, offsetof(config, to) + offsetof(struct outputs_opts, field),   \
+			arg, help, NULL, NULL                                                      \
+	}
+
+/* The rows of the table, for a config with a member `to`; the first says what -o takes there. */
+#define OUTPUTS_OPTIONS(config, arg, help)                                                         \
+	OUTPUTS_ROW(config, "output", 'o', OPT_STRINGS, paths, arg, help),                         \
+		OUTPUTS_ROW(config, "force", 'f', OPT_FLAG, sink.overwrite, NULL,                  \
+			    "overwrite existing files"),                                           \
+		OUTPUTS_ROW(config, "no-tab", 0, OPT_FLAG, sink.no_tab, NULL,                      \
+			    "csv: no TAB after times"),                                            \
+		OUTPUTS_ROW(config, "lanes", 0, OPT_FLAG, sink.lanes, NULL,                        \
+			    "json: overlapping ranges on rows of their own")
+
 struct output {
 	const struct sink_ops *ops;
 	char *path;
@@ -33,17 +55,19 @@ struct outputs {
 
 /*
  * Decides everything, finds out whether it can be written, and creates the directory (absent or
- * empty). paths may be empty: with want_capture the default directory. Returns 0, or -errno after
- * telling the user.
+ * empty). Without paths, and with want_capture, it is the default directory. Returns 0, or -errno
+ * after telling the user.
  */
-int outputs_plan(const struct opt_strings *paths, bool want_capture, bool overwrite,
-		 struct outputs *o);
+int outputs_plan(const struct outputs_opts *opts, bool want_capture, struct outputs *o);
 
 /*
  * From here on files are opened and created with the rights that the capture (and the directory)
  * needs. Returns how it was, for privs_as_owner().
  */
 bool outputs_enter(const struct outputs *o);
+
+/* Does all that is written go where only root may write, and so to root? */
+bool outputs_are_roots(const struct outputs *o);
 
 /* Opens all sinks, each with the rights that it needs. Returns 0, or -errno after telling the user.
  */
@@ -52,6 +76,7 @@ int outputs_open(const struct outputs *o, struct sink_opts opts, struct fanout *
 /* Removes a directory that was made for nothing: only what is empty in it. */
 void outputs_remove_empty(const struct outputs *o);
 
+void outputs_opts_free(struct outputs_opts *opts);
 void outputs_free(struct outputs *o);
 
 #endif

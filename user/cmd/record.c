@@ -17,10 +17,10 @@
 /* Everything that one run needs, so that each step is a function of it. */
 struct run {
 	struct targets targets;
-	struct opt_strings out;
+	struct outputs_opts to;
 	uint64_t max_size;
 	bool last;
-	bool overwrite, dry_run, no_tab, lanes, all;
+	bool dry_run, all;
 	struct outputs outputs;
 	struct capwrite *capture;
 };
@@ -30,14 +30,9 @@ struct run {
 #define O(field) offsetof(struct run, field)
 
 static const struct opt options[] = {
-	{"output", 'o', OPT_STRINGS, O(out), "PATH",
-	 "file by suffix, else directory (default PROF_...)", NULL, NULL},
-	{"force", 'f', OPT_FLAG, O(overwrite), NULL, "overwrite existing files", NULL, NULL},
+	OUTPUTS_OPTIONS(struct run, "PATH", "file by suffix, else directory (default PROF_...)"),
 	TARGETS_OPTIONS(struct run),
 	{"all", 0, OPT_FLAG, O(all), NULL, "count functions that make no event too", NULL, NULL},
-	{"no-tab", 0, OPT_FLAG, O(no_tab), NULL, "csv: no TAB after times", NULL, NULL},
-	{"lanes", 0, OPT_FLAG, O(lanes), NULL, "json: overlapping ranges on rows of their own",
-	 NULL, NULL},
 	{"max-size", 0, OPT_SIZE, O(max_size), "SIZE", "end when the capture is that large", NULL,
 	 NULL},
 	{"last", 0, OPT_FLAG, O(last), NULL, "instead go on, and keep the last --max-size", NULL,
@@ -70,9 +65,7 @@ static int dry_run(struct run *r)
 static int finish(struct run *r, int trace_err, int cmd_status)
 {
 	struct finish_config cfg = {
-		.outputs = &r->outputs,
-		.sink = {.no_tab = r->no_tab, .lanes = r->lanes, .overwrite = r->overwrite},
-		.quiet = r->targets.quiet};
+		.outputs = &r->outputs, .sink = r->to.sink, .quiet = r->targets.quiet};
 	struct finish_result res = {0};
 	bool was = outputs_enter(&r->outputs);
 	int err = trace_err;
@@ -107,7 +100,7 @@ static int finish(struct run *r, int trace_err, int cmd_status)
 static int open_capture(struct run *r)
 {
 	bool was = outputs_enter(&r->outputs);
-	int err = capwrite_open(r->outputs.capture, r->overwrite, &r->capture);
+	int err = capwrite_open(r->outputs.capture, r->to.sink.overwrite, &r->capture);
 
 	if (!err && r->last)
 		err = capwrite_keep_last(r->capture, r->max_size);
@@ -140,7 +133,7 @@ static int record(struct run *r)
 	int err, cmd_status = 0;
 
 	giveup_watch();
-	err = outputs_plan(&r->out, true, r->overwrite, &r->outputs);
+	err = outputs_plan(&r->to, true, &r->outputs);
 	if (err == -EINVAL)
 		return EXIT_USAGE;
 	r->targets.override = r->outputs.override;
@@ -174,7 +167,7 @@ static int run_record(int argc, char **argv)
 		status = r.dry_run ? dry_run(&r) : record(&r);
 	targets_free(&r.targets);
 	outputs_free(&r.outputs);
-	opt_strings_free(&r.out);
+	outputs_opts_free(&r.to);
 	return status;
 }
 

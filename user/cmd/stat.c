@@ -10,6 +10,7 @@
 #include "cmd/cmd.h"
 #include "cmd/filters.h"
 #include "cmd/finish.h"
+#include "cmd/giveup.h"
 #include "cmd/live.h"
 #include "cmd/tableout.h"
 #include "core/stats.h"
@@ -308,6 +309,8 @@ static int run_stat(int argc, char **argv)
 		cfg.by = (enum stats_by)r.by;
 		cfg.ranks = r.ranks;
 		cfg.filter = filters_config(&r.filters, r.capture ? &r.targets.pids : NULL);
+		if (!r.capture)
+			giveup_watch();
 		/* The command has standard output to itself. */
 		r.to.stream = r.targets.argv ? STDERR_FILENO : STDOUT_FILENO;
 		if (stats_new(&cfg, &r.stats) || tableout_open(&r.to))

@@ -7,6 +7,7 @@
 
 #include "util/cleanup.h"
 #include "util/log.h"
+#include "util/privs.h"
 #include "view/table.h"
 
 const struct opt_word tableout_formats[] = {
@@ -32,10 +33,28 @@ static int tell(const struct tableout *t, int err)
 	return err;
 }
 
+/*
+ * As with other outputs (outputs.h), it belongs to the user who called sudo, but for where only
+ * root may write. From here on captures are read with the same rights.
+ */
+static int open_file(struct tableout *t)
+{
+	int err = privs_own_files(NULL);
+
+	err = err ?: out_file(t->path, t->overwrite, &t->out);
+	if (err != -EACCES || geteuid() || !getuid())
+		return err;
+	privs_as_owner(false);
+	err = out_file(t->path, t->overwrite, &t->out);
+	if (!err)
+		log_info("'%s' is written as root and belongs to root", t->path);
+	return err;
+}
+
 int tableout_open(struct tableout *t)
 {
 	int fd = stream_of(t);
-	int err = fd < 0 ? out_file(t->path, t->overwrite, &t->out) : out_stream(fd, &t->out);
+	int err = fd < 0 ? open_file(t) : out_stream(fd, &t->out);
 
 	return err ? tell(t, err) : 0;
 }

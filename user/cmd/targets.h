@@ -71,10 +71,8 @@ extern const struct opt_word targets_probe_sites[];
 			    "probe create and destroy too", NULL),                                 \
 		TARGETS_ROW(config, "returns", 0, OPT_FLAG, returns, NULL,                         \
 			    "probe return values too", NULL),                                      \
-		TARGETS_ROW(config, "strict", 0, OPT_FLAG, strict, NULL,                           \
-			    "exit 3 when anything was lost or unsure", NULL),                      \
-		TARGETS_ROW(config, "quiet", 'q', OPT_FLAG, quiet, NULL,                           \
-			    "errors and warnings only", NULL),                                     \
+		CMD_STRICT_OPTION(config, targets.strict),                                         \
+		CMD_QUIET_OPTION(config, targets.quiet),                                           \
 		TARGETS_ROW(config, "verbose", 'v', OPT_FLAG, verbose, NULL, "say more", NULL)
 
 /* Is any of -p, -n and -a given? */

@@ -9,6 +9,7 @@
 
 #include "cmd/cmd.h"
 #include "cmd/filters.h"
+#include "cmd/giveup.h"
 #include "cmd/live.h"
 #include "sink/event_rows.h"
 #include "util/cleanup.h"
@@ -153,6 +154,7 @@ static int run_trace(int argc, char **argv)
 	if (status < 0)
 		status = targets_prepare(&r.targets, &cmd_trace, args.n_args ? args.args : NULL);
 	r.filter.cfg = filters_config(&r.filters, NULL);
+	giveup_watch();
 	if (status < 0 && open_output(&r))
 		status = targets_failed(&r.targets);
 	if (status < 0)

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "util/grow.h"
 #include "util/map.h"
 
 /* The ends in one process. */
@@ -61,15 +62,8 @@ static struct ends *ends_of(struct align *a, uint32_t pid)
 
 	if (at)
 		return &a->procs[at - 1];
-	if (a->n_procs == a->cap) {
-		size_t cap = a->cap ? 2 * a->cap : 16;
-		struct ends *p = realloc(a->procs, cap * sizeof(*p));
-
-		if (!p)
-			return NULL;
-		a->procs = p;
-		a->cap = cap;
-	}
+	if (grow_table(a->procs, a->n_procs, a->cap, 16))
+		return NULL;
 	if (map_set(&a->pids, pid, a->n_procs + 1))
 		return NULL;
 	a->procs[a->n_procs] = (struct ends){.capture = a->capture};
@@ -80,15 +74,8 @@ static int add_end(struct ends *e, uint64_t ns)
 {
 	if (e->count++ >= ALIGN_ENDS)
 		return 0;
-	if (e->n == e->cap) {
-		size_t cap = e->cap ? 2 * e->cap : 64;
-		uint64_t *v = realloc(e->v, cap * sizeof(*v));
-
-		if (!v)
-			return -ENOMEM;
-		e->v = v;
-		e->cap = cap;
-	}
+	if (grow_table(e->v, e->n, e->cap, 64))
+		return -ENOMEM;
 	e->v[e->n++] = ns;
 	return 0;
 }

@@ -146,7 +146,9 @@ static void do_pop(struct range *r, struct thread *t, const struct event *ev, bo
 	struct open o;
 
 	if (!t->stack.depth) {
-		counts_add(r->counts, TALLY_ORPHAN, ev->w->func);
+		/* Without the thread's own depth a push may as well have been lost. */
+		counts_add(r->counts, blind && t->proc->lost ? TALLY_LOST_START : TALLY_ORPHAN,
+			   ev->w->func);
 		return;
 	}
 	switch (stack_pop(&t->stack, &o)) {

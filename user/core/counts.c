@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "core/entry.h"
+#include "probe_config.h"
 
 void counts_add(struct counts *c, enum tally_kind kind, uint8_t func)
 {
@@ -36,11 +37,16 @@ static int tell(const struct counts_next *next, const struct tally *t)
 	return t->count ? next->tally(next->ctx, t) : 0;
 }
 
+static enum tally_kind kind_of_loss(uint8_t func)
+{
+	return func == PROBE_FUNC_LIFECYCLE ? TALLY_LOST_PROCESS : TALLY_LOSS;
+}
+
 int counts_loss(struct counts *c, const struct wire *w, const struct counts_next *next)
 {
 	bool returns = w->flags & WIRE_F_RETURNS;
 	const struct tally t = {
-		.kind = returns ? TALLY_LOST_RETURN : TALLY_LOSS,
+		.kind = returns ? TALLY_LOST_RETURN : kind_of_loss(w->func),
 		.func = w->func,
 		.count = w->arg1,
 		.from_ns = w->arg0 < w->time_ns ? w->arg0 : w->time_ns,
@@ -58,7 +64,7 @@ int counts_loss(struct counts *c, const struct wire *w, const struct counts_next
 static int rest_of_losses(const struct counts *c, uint8_t func, const struct counts_next *next)
 {
 	const struct func_counts *f = &c->funcs[func];
-	struct tally t = {.kind = TALLY_LOSS, .func = func, .to_ns = c->last_ns};
+	struct tally t = {.kind = kind_of_loss(func), .func = func, .to_ns = c->last_ns};
 	int err;
 
 	if (f->total.lost > f->lost)

@@ -128,8 +128,10 @@ static int on_source(void *ctx, const struct trace_source *s)
 static int on_end(void *ctx, const struct trace_meta *meta)
 {
 	const struct filter *f = ctx;
+	struct trace_meta own = *meta;
 
-	return f->next.end ? f->next.end(f->next.ctx, meta) : 0;
+	own.filtered += f->dropped;
+	return f->next.end ? f->next.end(f->next.ctx, &own) : 0;
 }
 
 struct consumer filter_consumer(struct filter *f, const struct consumer *next)

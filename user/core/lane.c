@@ -168,7 +168,7 @@ static int on_tally(void *ctx, const struct tally *tally)
 	if (err || !t->next.tally)
 		return err;
 	out.source = l->source;
-	if (out.kind == TALLY_LOSS || out.kind == TALLY_LOST_RETURN) {
+	if (tally_is_loss(out.kind)) {
 		out.from_ns += t->epoch;
 		out.to_ns += t->epoch;
 	}

@@ -54,6 +54,7 @@ const char *tally_kind_name(enum tally_kind kind)
 		[TALLY_CUT] = "cut",
 		[TALLY_LOSS] = "loss",
 		[TALLY_LOST_RETURN] = "lost_return",
+		[TALLY_LOST_PROCESS] = "lost_process",
 		[TALLY_LOST_START] = "lost_start",
 		[TALLY_LIMIT] = "limit",
 		[TALLY_NULL_STAMP] = "null_stamp",
@@ -63,4 +64,9 @@ const char *tally_kind_name(enum tally_kind kind)
 	};
 
 	return NAME_OF(names, kind);
+}
+
+bool tally_is_loss(enum tally_kind kind)
+{
+	return kind == TALLY_LOSS || kind == TALLY_LOST_RETURN || kind == TALLY_LOST_PROCESS;
 }

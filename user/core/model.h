@@ -55,19 +55,20 @@ struct span {
 
 /* What is not an event, as counts. */
 enum tally_kind {
-	TALLY_CALL,	   /* calls of func seen by the kernel side; ret unused */
-	TALLY_ORPHAN,	   /* ends without a begin */
-	TALLY_FAILED,	   /* calls that returned ret != 0 */
-	TALLY_UNREADABLE,  /* messages that could not be read */
-	TALLY_CUT,	   /* messages longer than WIRE_MSG_MAX */
-	TALLY_LOSS,	   /* calls of func lost between from_ns and to_ns */
-	TALLY_LOST_RETURN, /* return records of func lost between from_ns and to_ns */
-	TALLY_LOST_START,  /* ends whose begin was lost */
-	TALLY_LIMIT,	   /* calls that went beyond a limit of the reconstruction */
-	TALLY_NULL_STAMP,  /* create_stamp calls that returned NULL; per process */
-	TALLY_LATE,	   /* records that came later than their watermark: an error of acltap */
-	TALLY_BAD,	   /* records that could not be decoded */
-	TALLY_MISMATCH,	   /* calls of func neither delivered nor counted as lost (or too many) */
+	TALLY_CALL,	    /* calls of func seen by the kernel side; ret unused */
+	TALLY_ORPHAN,	    /* ends without a begin */
+	TALLY_FAILED,	    /* calls that returned ret != 0 */
+	TALLY_UNREADABLE,   /* messages that could not be read */
+	TALLY_CUT,	    /* messages longer than WIRE_MSG_MAX */
+	TALLY_LOSS,	    /* calls of func lost between from_ns and to_ns */
+	TALLY_LOST_RETURN,  /* return records of func lost between from_ns and to_ns */
+	TALLY_LOST_PROCESS, /* records of fork, exec or exit lost between from_ns and to_ns */
+	TALLY_LOST_START,   /* ends whose begin was lost */
+	TALLY_LIMIT,	    /* calls that went beyond a limit of the reconstruction */
+	TALLY_NULL_STAMP,   /* create_stamp calls that returned NULL; per process */
+	TALLY_LATE,	    /* records that came later than their watermark: an error of acltap */
+	TALLY_BAD,	    /* records that could not be decoded */
+	TALLY_MISMATCH,	    /* calls of func neither delivered nor counted as lost (or too many) */
 };
 
 struct tally {
@@ -77,7 +78,7 @@ struct tally {
 	uint32_t source;	 /* of a merged trace: which of its captures; else 0 */
 	int32_t ret;		 /* TALLY_FAILED */
 	uint64_t count;		 /* never 0 */
-	uint64_t from_ns, to_ns; /* TALLY_LOSS and TALLY_LOST_RETURN; else 0 */
+	uint64_t from_ns, to_ns; /* of records that were lost; else 0 */
 };
 
 /*
@@ -130,6 +131,7 @@ struct trace_meta {
 	struct clock_triple last;
 	bool complete;	 /* the capture has its footer, and those it was merged from had theirs */
 	const char *cut; /* how it ends without: "truncated", "running", "damaged"; NULL: no word */
+	uint64_t filtered;   /* spans that a filter kept from the output; not known in begin() */
 	uint32_t sources;    /* of a merged trace, else 0; not known in begin() */
 	const char *aligned; /* of a merged trace: "clock", or a name; "" */
 };
@@ -147,5 +149,7 @@ unsigned int span_shown_name(const struct span *sp, char buf[SPAN_NAME_MAX]);
 const char *span_kind_name(enum span_kind kind);   /* marker, push/pop, start/end, marker_ex */
 const char *span_status_name(enum span_status st); /* complete, unfinished, ... */
 const char *tally_kind_name(enum tally_kind kind); /* call, orphan, failed, ... */
+/* Records that were lost in some time? */
+bool tally_is_loss(enum tally_kind kind);
 
 #endif

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "util/grow.h"
+
 /* Sorted by insertion up to here, by merging above. */
 #define CHUNK 32
 /* With more records waiting than this, few new ones do not pay for a merge. */
@@ -307,15 +309,8 @@ static int force(struct order *o)
 
 static int make_room(struct order *o, size_t sz)
 {
-	if (o->n == o->cap) {
-		size_t cap = o->cap ? o->cap * 2 : 1024;
-		struct order_key *keys = realloc(o->keys, cap * sizeof(*keys));
-
-		if (!keys)
-			return -ENOMEM;
-		o->keys = keys;
-		o->cap = cap;
-	}
+	if (grow_table(o->keys, o->n, o->cap, 1024))
+		return -ENOMEM;
 	if (o->used + sz > o->room) {
 		size_t room = o->room ? o->room * 2 : 1u << 17;
 		char *bytes = realloc(o->bytes, room);

@@ -100,6 +100,14 @@ static struct thread *thread_anew(struct range *r, struct thread *t)
 	return thread_get(r, tgid, tid, true);
 }
 
+/* May it have made calls without state of which every record was lost? */
+static bool has_lost_past(const struct thread *t, const struct event *ev)
+{
+	bool first = !t->seq && ev->w->seq;
+
+	return first && ev->w->flags & WIRE_F_LATE_STATE && (ev->w->gap || t->proc->dropped);
+}
+
 static struct thread *thread_of(struct range *r, const struct event *ev)
 {
 	struct thread *t = thread_get(r, ev->w->tgid, ev->w->tid, true);
@@ -111,7 +119,14 @@ static struct thread *thread_of(struct range *r, const struct event *ev)
 		return NULL;
 	}
 	note_gap(t->proc, ev);
+	t->stateless |= (ev->w->flags & WIRE_F_NO_STATE) || has_lost_past(t, ev);
 	return t;
+}
+
+/* A state that came late, when others had made room, knows nothing of what was pushed before. */
+static bool is_unproven(const struct thread *t, const struct event *ev)
+{
+	return is_blind(ev) || t->stateless;
 }
 
 static void seen(struct thread *t, const struct event *ev)
@@ -139,12 +154,12 @@ static void do_call(struct range *r, const struct event *ev)
 		return;
 	if (ev->late)
 		distrust_stack(t);
-	if (!is_blind(ev))
+	if (!is_unproven(t, ev))
 		stack_sync(r, t, ev->w->min_depth, ev->w->depth);
 	pending_force(r, t, &unknown_end, false);
 	if (ev->w->time_ns > t->last_ns)
 		t->last_ns = ev->w->time_ns;
-	call_enter(r, t, ev, is_blind(ev));
+	call_enter(r, t, ev, is_unproven(t, ev));
 	seen(t, ev);
 }
 
@@ -155,7 +170,7 @@ static void do_return(struct range *r, const struct event *ev)
 	if (!t)
 		return;
 	/* With another number than the last call's, that of this call was lost. */
-	if (!is_blind(ev) && ev->w->seq != t->seq)
+	if (!is_unproven(t, ev) && ev->w->seq != t->seq)
 		stack_sync(r, t, ev->w->min_depth, ev->w->depth);
 	if (t->pending.active && t->pending.seq != ev->w->seq && !is_blind(ev))
 		pending_force(r, t, &unknown_end, false);
@@ -209,7 +224,7 @@ static void do_fork(struct range *r, const struct event *ev)
 /* What the record of an end says about the stack of its own thread, if anything. */
 static bool end_is_proven(struct range *r, struct thread *t, const struct event *ev)
 {
-	if (is_blind(ev) || !ev->w->seq || ev->w->seq < t->seq)
+	if (is_unproven(t, ev) || !ev->w->seq || ev->w->seq < t->seq)
 		return t->gap == gap_now(t->proc);
 	stack_sync(r, t, ev->w->min_depth, ev->w->depth);
 	return true;

@@ -4,6 +4,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "util/grow.h"
+
 struct rank_sum {
 	uint32_t row, rank;
 	uint64_t total_ns, count;
@@ -16,15 +18,8 @@ static struct rank_sum *sum_of(struct rankstat *r, uint32_t row, uint32_t rank)
 
 	if (at)
 		return &r->sums[at - 1];
-	if (r->n == r->cap) {
-		size_t cap = r->cap ? 2 * r->cap : 64;
-		struct rank_sum *v = realloc(r->sums, cap * sizeof(*v));
-
-		if (!v)
-			return NULL;
-		r->sums = v;
-		r->cap = cap;
-	}
+	if (grow_table(r->sums, r->n, r->cap, 64))
+		return NULL;
 	if (map_set(&r->index, key, r->n + 1))
 		return NULL;
 	r->sums[r->n] = (struct rank_sum){.row = row, .rank = rank};

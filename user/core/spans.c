@@ -115,8 +115,12 @@ void flight_leave(struct thread *t)
 	map_free(&p->closed_last);
 }
 
-void stop_alone(struct range *r, const struct proc *p, uint8_t func)
+void stop_alone(struct range *r, struct proc *p, uint8_t func)
 {
+	if (p->limited) {
+		p->limited--;
+		return;
+	}
 	counts_add(r->counts, p->dropped ? TALLY_LOST_START : TALLY_ORPHAN, func);
 }
 

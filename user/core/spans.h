@@ -30,7 +30,7 @@ void proc_end(struct range *r, struct proc *p, const struct forced_end *end);
 /* The call that t is in has no return record. proven: no loss explains it. */
 void pending_force(struct range *r, struct thread *t, const struct forced_end *end, bool proven);
 /* A stop that found no start: an orphan, unless that may have been dropped. */
-void stop_alone(struct range *r, const struct proc *p, uint8_t func);
+void stop_alone(struct range *r, struct proc *p, uint8_t func);
 /* Starts in flight before no: stops that waited only for them are orphans. */
 void waiters_settle(struct range *r, struct proc *p);
 /* t's range_start is no longer in flight. */

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "core/stack.h"
 
-#include <errno.h>
 #include <stdlib.h>
+
+#include "util/grow.h"
 
 /*
  * Unknown runs of both kinds can alternate without a real level between them. Beyond this many
@@ -10,24 +11,9 @@
  */
 #define RUNS_MAX (4 * STACK_MAX)
 
-static int grow(struct stack *s)
-{
-	uint32_t cap = s->cap ? s->cap * 2 : 4;
-	struct level *levels;
-
-	if (s->n < s->cap)
-		return 0;
-	levels = realloc(s->levels, cap * sizeof(*levels));
-	if (!levels)
-		return -ENOMEM;
-	s->levels = levels;
-	s->cap = cap;
-	return 0;
-}
-
 int stack_push(struct stack *s, const struct open *o)
 {
-	int err = grow(s);
+	int err = grow_table(s->levels, s->n, s->cap, 4);
 
 	if (err)
 		return err;
@@ -47,7 +33,7 @@ int stack_push_unknown(struct stack *s, enum level_kind kind, uint32_t count)
 	if (top && top->kind != LEVEL_REAL && (top->kind == kind || s->n >= RUNS_MAX)) {
 		top->count += count;
 	} else {
-		err = grow(s);
+		err = grow_table(s->levels, s->n, s->cap, 4);
 		if (err)
 			return err;
 		s->levels[s->n++] = (struct level){.count = count, .kind = kind};

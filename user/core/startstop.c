@@ -104,8 +104,6 @@ void stop_enter(struct range *r, struct thread *t, const struct event *ev, bool 
 		stop_open(r, t, ev, blind, o);
 	else if (p->flight_first && p->n_wait < WAITERS_MAX)
 		stop_wait(r, t, ev, blind, false);
-	else if (p->limited)
-		p->limited--;
 	else
 		stop_alone(r, p, ev->w->func);
 }
@@ -155,6 +153,14 @@ static struct successor successor_of(const struct proc *p, const struct pending 
 	return s;
 }
 
+/* Beyond a limit: told now, and its stop will find nothing. */
+static void start_limited(struct range *r, struct proc *p, struct pending *f)
+{
+	counts_add(r->counts, TALLY_LIMIT, f->func);
+	p->limited++;
+	span_close(r, p, &f->o, SPAN_START_END, SPAN_UNCERTAIN, false, 0, 0);
+}
+
 static void open_id(struct range *r, struct proc *p, struct pending *f, uint32_t id)
 {
 	struct open_range *old = open_find(p, id), *o;
@@ -169,9 +175,7 @@ static void open_id(struct range *r, struct proc *p, struct pending *f, uint32_t
 		open_drop(r, p, old);
 	}
 	if (p->opens.n >= OPEN_IDS_MAX || r->n_open >= OPEN_MAX) {
-		counts_add(r->counts, TALLY_LIMIT, f->func);
-		p->limited++;
-		span_close(r, p, &f->o, SPAN_START_END, SPAN_UNCERTAIN, false, 0, 0);
+		start_limited(r, p, f);
 		return;
 	}
 	o = open_add(r, p, id, &f->o);
@@ -216,6 +220,8 @@ void start_return(struct range *r, struct thread *t, const struct event *ev)
 		take_effect(r, t->proc, f, ev->w->arg1);
 	else if (!failed && f->stamp)
 		t->proc->id_doubt++; /* some range has begun, perhaps on an open id */
+	if (!failed && no_id && f->stamp && ev->w->flags & WIRE_F_NO_STATE)
+		start_limited(r, t->proc, f); /* no fault of the program's */
 	flight_leave(t);
 	waiters_settle(r, t->proc);
 }

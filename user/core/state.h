@@ -53,6 +53,7 @@ struct thread {
 	uint32_t seq;		    /* of its last record */
 	uint64_t gap;		    /* of its process at its last record */
 	uint64_t last_ns;	    /* time of its last call: it never goes back */
+	bool stateless;		    /* once without state: depths in its records prove nothing */
 	struct stack stack;
 	struct stamp null; /* what was set on a NULL stamp */
 	struct pending pending;
@@ -95,7 +96,7 @@ struct proc {
 	uint32_t lost;	   /* highest gap seen in its records */
 	uint32_t doubt;	   /* late records: adds to every gap */
 	uint32_t id_doubt; /* starts of which the id is not known */
-	uint32_t limited;  /* starts beyond a limit, whose stops will find nothing */
+	uint32_t limited;  /* starts of unknown id, or beyond a limit: their stops find nothing */
 	uint64_t base_gap; /* of stamps never seen */
 	uint64_t null_stamps;
 	bool stamps_full;

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "util/grow.h"
 #include "util/hash.h"
 #include "util/map.h"
 
@@ -119,15 +120,8 @@ static struct row *row_new(struct stats *s, enum stats_style style, const char *
 {
 	struct row *row;
 
-	if (s->n_rows == s->cap) {
-		size_t cap = s->cap ? s->cap * 2 : 64;
-		struct row **p = realloc(s->rows, cap * sizeof(*p));
-
-		if (!p)
-			return NULL;
-		s->rows = p;
-		s->cap = cap;
-	}
+	if (grow_table(s->rows, s->n_rows, s->cap, 64))
+		return NULL;
 	row = calloc(1, sizeof(*row) + n + 1);
 	if (!row)
 		return NULL;

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "util/grow.h"
+
 static unsigned int log2_of(uint64_t x)
 {
 	return x ? 63 - (unsigned int)__builtin_clzll(x) : 0;
@@ -54,15 +56,8 @@ static void free_pages(uint64_t **pages)
 
 static int add_exact(struct values *v, uint64_t x)
 {
-	if (v->n == v->cap) {
-		size_t cap = v->cap ? v->cap * 2 : 4;
-		uint64_t *p = realloc(v->exact, cap * sizeof(*p));
-
-		if (!p)
-			return -ENOMEM;
-		v->exact = p;
-		v->cap = cap;
-	}
+	if (grow_table(v->exact, v->n, v->cap, 4))
+		return -ENOMEM;
 	v->exact[v->n++] = x;
 	return 0;
 }

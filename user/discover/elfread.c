@@ -9,6 +9,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "util/readall.h"
+
 #define MAX_PHDRS 1170 /* 64 KiB of them; Linux runs no file with more */
 #define MAX_SHDRS (1u << 17)
 #define MAX_DYNAMIC 4096
@@ -25,24 +27,14 @@
 
 int elfread_at(const struct elfread *r, uint64_t offset, void *buf, size_t len)
 {
-	char *p = buf;
+	ssize_t n;
 
 	if (offset > r->file_size || len > r->file_size - offset)
 		return -ENOEXEC;
-	while (len) {
-		ssize_t n = pread(r->fd, p, len, (off_t)offset);
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0)
-			return -errno;
-		if (!n) /* truncated meanwhile */
-			return -ENOEXEC;
-		p += n;
-		len -= (size_t)n;
-		offset += (uint64_t)n;
-	}
-	return 0;
+	n = readall_at(r->fd, buf, len, offset);
+	if (n < 0)
+		return (int)n;
+	return (size_t)n == len ? 0 : -ENOEXEC; /* truncated meanwhile */
 }
 
 /* Brings a part of the file into the image. */

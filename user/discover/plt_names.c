@@ -9,6 +9,8 @@
 #include <unistd.h>
 
 #include "util/cleanup.h"
+#include "util/grow.h"
+#include "util/readall.h"
 
 #define MAX_PHDRS 128
 #define MAX_DYN 4096 /* entries of the dynamic segment */
@@ -36,22 +38,14 @@ struct plt_names {
 /* All of it or an error; beyond the end of the file is damage. */
 static int read_at(int fd, void *buf, size_t n, uint64_t off)
 {
-	size_t done = 0;
+	ssize_t got;
 
 	if (off > INT64_MAX - n)
 		return -ENOEXEC;
-	while (done < n) {
-		ssize_t got = pread(fd, (char *)buf + done, n - done, (off_t)(off + done));
-
-		if (got < 0 && errno == EINTR)
-			continue;
-		if (got < 0)
-			return -errno;
-		if (got == 0)
-			return -ENOEXEC;
-		done += (size_t)got;
-	}
-	return 0;
+	got = readall_at(fd, buf, n, off);
+	if (got < 0)
+		return (int)got;
+	return (size_t)got == n ? 0 : -ENOEXEC;
 }
 
 /* The PT_LOAD that has this address in the file, or NULL; *left = bytes from there to its end. */
@@ -114,15 +108,8 @@ static int add_slot(struct plt_names *p, const Elf64_Rela *r)
 {
 	if (p->n_slots == MAX_SLOTS)
 		return -E2BIG;
-	if (p->n_slots == p->room) {
-		size_t room = p->room ? 2 * p->room : 64;
-		struct slot *more = realloc(p->slots, room * sizeof(*more));
-
-		if (!more)
-			return -ENOMEM;
-		p->slots = more;
-		p->room = room;
-	}
+	if (grow_table(p->slots, p->n_slots, p->room, 64))
+		return -ENOMEM;
 	p->slots[p->n_slots++] =
 		(struct slot){.vaddr = r->r_offset, .sym = (uint32_t)ELF64_R_SYM(r->r_info)};
 	return 0;

@@ -16,6 +16,8 @@
 
 #include "discover/procread.h"
 #include "util/cleanup.h"
+#include "util/grow.h"
+#include "util/regular.h"
 #include "util/unit.h"
 
 #define PF_KTHREAD 0x00200000 /* of the kernel's task flags, include/linux/sched.h */
@@ -49,18 +51,17 @@ int proc_open_exe(pid_t pid)
 
 int proc_open_in_root(pid_t pid, const char *path)
 {
-	struct open_how how = {.flags = O_RDONLY | O_CLOEXEC | O_NONBLOCK,
+	struct open_how how = {.flags = O_PATH | O_CLOEXEC,
 			       .resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS};
 	char name[64];
-	_fd_ int root = -1;
-	long fd;
+	_fd_ int root = -1, fd = -1;
 
 	snprintf(name, sizeof(name), "/proc/%d/root", pid);
 	root = open(name, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	if (root < 0)
 		return -errno;
-	fd = syscall(__NR_openat2, root, path, &how, sizeof(how));
-	return fd < 0 ? -errno : (int)fd;
+	fd = (int)syscall(__NR_openat2, root, path, &how, sizeof(how));
+	return fd < 0 ? -errno : regular_reopen(fd);
 }
 
 /*
@@ -261,15 +262,8 @@ static int add_relative(void *ctx, pid_t pid)
 
 	if (proc_ppid(pid, &parent))
 		return 0;
-	if (f->n == f->cap) {
-		size_t cap = f->cap ? 2 * f->cap : 256;
-		struct relative *v = realloc(f->v, cap * sizeof(*v));
-
-		if (!v)
-			return -ENOMEM;
-		f->v = v;
-		f->cap = cap;
-	}
+	if (grow_table(f->v, f->n, f->cap, 256))
+		return -ENOMEM;
 	f->v[f->n++] = (struct relative){.pid = pid, .parent = parent};
 	return 0;
 }

@@ -53,8 +53,8 @@ struct proc_text {
 int proc_environ(pid_t pid, char **env, size_t *len);
 
 /*
- * Opens a path as the process sees it, for reading: symbolic links are resolved inside its root, so
- * that they lead nowhere else. Needs Linux 5.6. Returns a descriptor or -errno.
+ * Opens a regular file by its path as the process sees it, for reading: symbolic links are resolved
+ * inside its root, so that they lead nowhere else. Needs Linux 5.6. Returns a descriptor or -errno.
  */
 int proc_open_in_root(pid_t pid, const char *path);
 

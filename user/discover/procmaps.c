@@ -17,6 +17,8 @@
 #include "discover/proc.h"
 #include "discover/procread.h"
 #include "util/cleanup.h"
+#include "util/grow.h"
+#include "util/regular.h"
 
 #define COPIED "as a copy in anonymous memory"
 
@@ -42,15 +44,8 @@ struct scan {
 
 static int add(struct scan *s, const struct piece *p)
 {
-	if (s->n == s->cap) {
-		size_t cap = s->cap ? 2 * s->cap : 64;
-		struct piece *v = realloc(s->v, cap * sizeof(*v));
-
-		if (!v)
-			return -ENOMEM;
-		s->v = v;
-		s->cap = cap;
-	}
+	if (grow_table(s->v, s->n, s->cap, 64))
+		return -ENOMEM;
 	s->v[s->n++] = *p;
 	return 0;
 }
@@ -178,16 +173,12 @@ static int open_file(pid_t tid, const struct piece *p)
 {
 	struct stat st;
 	_fd_ int at = find_file(tid, &p->file, &st);
-	char path[64];
-	int fd;
 
 	if (at < 0)
 		return at;
 	if (st.st_dev != p->dev || st.st_ino != p->ino)
 		return -ESTALE; /* the mapping was replaced meanwhile */
-	snprintf(path, sizeof(path), "/proc/self/fd/%d", at);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	return fd < 0 ? -errno : fd;
+	return regular_reopen(at);
 }
 
 static void identify(struct scan *s)

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "util/cleanup.h"
+#include "util/readall.h"
 
 #define LIMIT (64u << 20) /* of a text that the target can make as long as it likes */
 
@@ -23,29 +24,11 @@ int procread_open(pid_t pid, const char *name)
 	return fd;
 }
 
-static ssize_t read_fd(int fd, char *buf, size_t sz)
-{
-	size_t len = 0;
-
-	while (len < sz) {
-		ssize_t n = read(fd, buf + len, sz - len);
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0)
-			return -errno;
-		if (!n)
-			break;
-		len += (size_t)n;
-	}
-	return (ssize_t)len;
-}
-
 ssize_t procread(pid_t pid, const char *name, char *buf, size_t sz)
 {
 	_fd_ int fd = procread_open(pid, name);
 
-	return fd < 0 ? fd : read_fd(fd, buf, sz);
+	return fd < 0 ? fd : readall(fd, buf, sz);
 }
 
 int procread_whole(pid_t pid, const char *name, char **text, size_t *len)
@@ -63,7 +46,7 @@ int procread_whole(pid_t pid, const char *name, char **text, size_t *len)
 		if (!p)
 			return -ENOMEM;
 		buf = p;
-		got = read_fd(fd, buf + n, cap - n);
+		got = readall(fd, buf + n, cap - n);
 		if (got < 0)
 			return (int)got;
 		n += (size_t)got;

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "live/multi_link.h"
+#include "util/grow.h"
 
 #define MULTI_MAX 256
 
@@ -39,15 +40,8 @@ int attach_new(struct bpf *b, struct attach **out)
 
 static int add_link(struct attach *a, struct link l)
 {
-	if (a->n == a->cap) {
-		size_t cap = a->cap ? 2 * a->cap : 16;
-		struct link *p = realloc(a->links, cap * sizeof(*p));
-
-		if (!p)
-			return -ENOMEM;
-		a->links = p;
-		a->cap = cap;
-	}
+	if (grow_table(a->links, a->n, a->cap, 16))
+		return -ENOMEM;
 	a->links[a->n++] = l;
 	return 0;
 }

@@ -58,6 +58,14 @@ static void own_namespace(__u64 *dev, __u64 *ino)
 	*ino = st.st_ino;
 }
 
+static __u32 max_procs(void)
+{
+	const char *text = getenv(BPF_MAX_PROCS);
+	long n = text ? strtol(text, NULL, 10) : 0;
+
+	return n > 0 && n < PROBE_MAX_PROCS ? (__u32)n : PROBE_MAX_PROCS;
+}
+
 static void configure(const struct bpf *b, struct events_bpf *ev)
 {
 	const struct bpf_config *cfg = &b->cfg;
@@ -66,6 +74,7 @@ static void configure(const struct bpf *b, struct events_bpf *ev)
 	__u64 ns_dev, ns_ino;
 
 	bpf_map__set_max_entries(ev->maps.events, cfg->ring_size);
+	bpf_map__set_max_entries(ev->maps.procs, b->max_procs);
 	own_namespace(&ns_dev, &ns_ino);
 	ev->rodata->ns_dev = ns_dev;
 	ev->rodata->ns_ino = ns_ino;
@@ -202,6 +211,7 @@ int bpf_load(const struct bpf_config *cfg, struct bpf **out)
 	b->cfg = *cfg;
 	b->multi = cfg->feat.uprobe_multi && cfg->feat.cookie;
 	b->waits = cfg->hold && cfg->feat.sleepable;
+	b->max_procs = max_procs();
 	err = load_events(b);
 	err = err ?: map_control(b);
 	if (err) {
@@ -327,6 +337,17 @@ void bpf_forget_threads(struct bpf *b, uint32_t tgid)
 		if (!bpf_map_lookup_elem(b->threads_fd, &key, &th) && th.ids >> 32 == tgid)
 			bpf_map_delete_elem(b->threads_fd, &key);
 		key = next;
+	}
+}
+
+void bpf_each_pid(int map_fd, void (*visit)(void *ctx, pid_t pid), void *ctx)
+{
+	uint32_t key, next, *prev = NULL;
+
+	while (!bpf_map_get_next_key(map_fd, prev, &next)) {
+		key = next;
+		prev = &key;
+		visit(ctx, (pid_t)key);
 	}
 }
 

@@ -5,9 +5,13 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #include "live/features.h"
 #include "probe_config.h"
+
+/* Environment: less room than PROBE_MAX_PROCS, for a test of what happens then. */
+#define BPF_MAX_PROCS "ACLTAP_MAX_PROCS"
 
 struct bpf_config {
 	struct features feat;
@@ -34,6 +38,7 @@ struct bpf {
 	struct control *control;   /* shared with the programs, and with a guardian after fork */
 	bool multi;		   /* programs are for uprobe_multi links */
 	bool waits;		   /* a process waits inside the loader's probe, see loaded_wait */
+	__u32 max_procs;	   /* room in the map of processes */
 	int ring_fd, procs_fd, threads_fd, counts_fd, stops_fd, known_exes_fd;
 };
 
@@ -64,11 +69,17 @@ int bpf_program_for(struct bpf *b, enum attach_prog prog, uint64_t cookie,
 /* Opens or closes the gate: calls are recorded only while it is open. */
 void bpf_gate(struct bpf *b, bool open);
 
-int bpf_trace_process(struct bpf *b, uint32_t tgid); /* -ENOSPC: too many processes */
+int bpf_trace_process(struct bpf *b, uint32_t tgid); /* -E2BIG: too many processes */
 void bpf_untrace_process(struct bpf *b, uint32_t tgid);
 /* Removes the state of its threads, where no program sees them end. */
 void bpf_forget_threads(struct bpf *b, uint32_t tgid);
 void bpf_ignore_process(struct bpf *b, uint32_t tgid); /* one that joined by itself */
+
+/*
+ * Visits every key of a map by PID, which visit may remove. The programs change the map meanwhile:
+ * when they remove the key just visited it begins anew, so one can be visited twice.
+ */
+void bpf_each_pid(int map_fd, void (*visit)(void *ctx, pid_t pid), void *ctx);
 
 /* Sums the counters of a function over all CPUs. */
 int bpf_counts(const struct bpf *b, unsigned int func, struct func_count *out);

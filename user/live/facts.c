@@ -1,15 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "live/facts.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
 #include "discover/proc.h"
-#include "util/cleanup.h"
+#include "util/readall.h"
 
 void facts_put(struct recorder *rec, pid_t pid, enum wire_fact key, const char *text, size_t len)
 {
@@ -55,14 +53,9 @@ void facts_write(struct recorder *rec, pid_t pid)
 /* The first line of a file of /proc, without its end. Returns the length or -errno. */
 static ssize_t read_line(const char *path, char *buf, size_t sz)
 {
-	_fd_ int fd = open(path, O_RDONLY | O_CLOEXEC);
-	ssize_t n = fd < 0 ? -1 : read(fd, buf, sz);
-	const char *end;
+	ssize_t n = readall_text(path, buf, sz);
 
-	if (n < 0)
-		return -errno;
-	end = memchr(buf, '\n', (size_t)n);
-	return end ? end - buf : n;
+	return n < 0 ? n : (ssize_t)strcspn(buf, "\n");
 }
 
 static int put_line(struct recorder *rec, enum wire_fact key, const char *path)

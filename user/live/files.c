@@ -11,7 +11,9 @@
 #include "core/entry.h"
 #include "discover/elfsym.h"
 #include "util/cleanup.h"
+#include "util/hash.h"
 #include "util/log.h"
+#include "util/map.h"
 #include "util/str.h"
 
 struct file {
@@ -19,7 +21,8 @@ struct file {
 	ino_t ino;
 	struct timespec ctime; /* of a file without probes: its inode may be used again */
 	enum file_state state;
-	int fd; /* of a probed file: keeps the inode */
+	int fd;	     /* of a probed file: keeps the inode */
+	size_t next; /* number of another one with the same key, 0 = none */
 	char *about;
 	struct attach_point stamp; /* the return of create_stamp, watched only at first */
 	bool has_stamp;
@@ -31,7 +34,8 @@ struct files {
 	struct files_config cfg;
 	struct file *v;
 	size_t n, cap;
-	bool stamps_off; /* the returns of create_stamp are not watched now */
+	struct map by_inode; /* key_of() -> number of the newest, from 1 */
+	bool stamps_off;     /* the returns of create_stamp are not watched now */
 };
 
 int files_new(const struct files_config *cfg, struct files **out)
@@ -54,15 +58,25 @@ void files_free(struct files *f)
 		if (f->v[i].fd >= 0)
 			close(f->v[i].fd);
 	}
+	map_free(&f->by_inode);
 	free(f->v);
 	free(f);
 }
 
+static uint64_t key_of(const struct stat *st)
+{
+	const uint64_t id[2] = {st->st_dev, st->st_ino};
+
+	return hash_bytes(0, id, sizeof(id));
+}
+
+/* Inodes are used again, and keys can be made to collide: what has the same key is a list. */
 static struct file *find(struct files *f, const struct stat *st)
 {
-	for (size_t i = 0; i < f->n; i++) {
-		struct file *x = &f->v[i];
+	struct file *x;
 
+	for (size_t i = map_get(&f->by_inode, key_of(st)); i; i = x->next) {
+		x = &f->v[i - 1];
 		if (x->dev == st->st_dev && x->ino == st->st_ino &&
 		    (x->fd >= 0 || !memcmp(&x->ctime, &st->st_ctim, sizeof(x->ctime))))
 			return x;
@@ -72,6 +86,7 @@ static struct file *find(struct files *f, const struct stat *st)
 
 static struct file *add(struct files *f, const struct stat *st)
 {
+	size_t older = map_get(&f->by_inode, key_of(st));
 	struct file *x;
 
 	if (f->n == f->cap) {
@@ -83,8 +98,11 @@ static struct file *add(struct files *f, const struct stat *st)
 		f->v = x;
 		f->cap = cap;
 	}
+	if (map_set(&f->by_inode, key_of(st), f->n + 1))
+		return NULL;
 	x = &f->v[f->n++];
 	*x = (struct file){.dev = st->st_dev, .ino = st->st_ino, .ctime = st->st_ctim, .fd = -1};
+	x->next = older;
 	return x;
 }
 

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "discover/proc.h"
+#include "live/stops.h"
 #include "util/privs.h"
 #include "util/rights.h"
 
@@ -25,17 +26,22 @@
 #define FORGOTTEN_LOOKS 30
 #define STOPPED_MAX 256
 
-void guardian_continue_all(int stops_fd, bool every)
+static void continue_sent(void *ctx, pid_t pid)
 {
-	uint32_t key, next, state, *prev = NULL;
+	if (stops_held(ctx, pid) == STOP_SENT)
+		kill(pid, SIGCONT);
+}
 
+static void continue_any(void *ctx, pid_t pid)
+{
+	(void)ctx;
+	kill(pid, SIGCONT);
+}
+
+void guardian_continue_all(const struct bpf *b, bool every)
+{
 	/* Those that wait inside a probe (STOP_WAIT) go on by themselves: may_stop is 0. */
-	while (!bpf_map_get_next_key(stops_fd, prev, &next)) {
-		key = next;
-		prev = &key;
-		if (!bpf_map_lookup_elem(stops_fd, &key, &state) && (state == STOP_SENT || every))
-			kill((pid_t)key, SIGCONT);
-	}
+	bpf_each_pid(b->stops_fd, every ? continue_any : continue_sent, (void *)b);
 }
 
 /* Nothing of acltap's may stay open here: not its links, nor its pipes to others. */
@@ -58,31 +64,50 @@ static void close_all_but(const int *keep, size_t n)
 }
 
 /* Parents that stopped themselves over their child: see watch_parents() in procs.c. */
-static void continue_parents(int procs_fd)
+static void continue_parent(void *ctx, pid_t pid)
 {
-	uint32_t key, next, *prev = NULL;
-
-	while (!bpf_map_get_next_key(procs_fd, prev, &next)) {
-		key = next;
-		prev = &key;
-		if (proc_is_stopped((pid_t)key))
-			kill((pid_t)key, SIGCONT);
-	}
+	(void)ctx;
+	if (proc_is_stopped(pid))
+		kill(pid, SIGCONT);
 }
 
 /* Processes that are stopped, and at how many looks in a row they were. */
 struct stopped {
-	uint32_t tgid[STOPPED_MAX];
+	pid_t pid[STOPPED_MAX];
 	uint32_t looks[STOPPED_MAX];
 	size_t n;
 };
 
-static uint32_t looks_so_far(const struct stopped *s, uint32_t tgid)
+static uint32_t looks_so_far(const struct stopped *s, pid_t pid)
 {
 	for (size_t i = 0; i < s->n; i++)
-		if (s->tgid[i] == tgid)
+		if (s->pid[i] == pid)
 			return s->looks[i];
 	return 0;
+}
+
+struct look {
+	const struct bpf *b;
+	const struct stopped *last;
+	struct stopped now;
+};
+
+static void look_at(void *ctx, pid_t pid)
+{
+	struct look *l = ctx;
+	uint32_t looks;
+
+	if (stops_held(l->b, pid) != STOP_SENT)
+		return;
+	looks = looks_so_far(l->last, pid) + 1;
+	if (looks > FORGOTTEN_LOOKS) {
+		stops_set(l->b, pid, STOP_ARMED, BPF_EXIST);
+		kill(pid, SIGCONT);
+		__atomic_add_fetch(&l->b->control->released, 1, __ATOMIC_RELAXED);
+	} else if (l->now.n < STOPPED_MAX) {
+		l->now.pid[l->now.n] = pid;
+		l->now.looks[l->now.n++] = looks;
+	}
 }
 
 /*
@@ -91,25 +116,10 @@ static uint32_t looks_so_far(const struct stopped *s, uint32_t tgid)
  */
 static void release_forgotten(const struct bpf *b, struct stopped *last)
 {
-	uint32_t key, next, state, looks, armed = STOP_ARMED, *prev = NULL;
-	struct stopped now = {0};
+	struct look l = {.b = b, .last = last};
 
-	while (!bpf_map_get_next_key(b->stops_fd, prev, &next)) {
-		key = next;
-		prev = &key;
-		if (bpf_map_lookup_elem(b->stops_fd, &key, &state) || state != STOP_SENT)
-			continue;
-		looks = looks_so_far(last, key) + 1;
-		if (looks > FORGOTTEN_LOOKS) {
-			bpf_map_update_elem(b->stops_fd, &key, &armed, BPF_EXIST);
-			kill((pid_t)key, SIGCONT);
-			__atomic_add_fetch(&b->control->released, 1, __ATOMIC_RELAXED);
-		} else if (now.n < STOPPED_MAX) {
-			now.tgid[now.n] = key;
-			now.looks[now.n++] = looks;
-		}
-	}
-	*last = now;
+	bpf_each_pid(b->stops_fd, look_at, &l);
+	*last = l.now;
 }
 
 /* Until acltap ends: 'q', or end of file when it died. */
@@ -156,9 +166,9 @@ static void guard(const struct bpf *b, int pipe)
 	b->control->gate = 0;
 	for (int i = 0; i < (died ? WATCH_ROUNDS : LAST_ROUNDS); i++) {
 		/* acltap may have died between marking a process armed and continuing it. */
-		guardian_continue_all(b->stops_fd, died && i == 0);
+		guardian_continue_all(b, died && i == 0);
 		if (died)
-			continue_parents(b->procs_fd);
+			bpf_each_pid(b->procs_fd, continue_parent, NULL);
 		nanosleep(&round, NULL);
 	}
 	_exit(0);

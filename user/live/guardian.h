@@ -23,6 +23,6 @@ void guardian_dismiss(struct guardian *g);
  * Continues every process marked STOP_SENT, or every one in the map. The mark stays: it is written
  * before the signal is sent, which may come after this and is for the next call to undo.
  */
-void guardian_continue_all(int stops_fd, bool every);
+void guardian_continue_all(const struct bpf *b, bool every);
 
 #endif

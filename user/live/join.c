@@ -119,7 +119,7 @@ static struct proc *admit(struct procs *ps, pid_t pid, const char *told, bool fo
 		return NULL;
 	p->ignored = !wanted;
 	if (!wanted) {
-		ps->unproven += ps->cfg.join == JOIN_CHILDREN && !is_same(p);
+		ps->unproven += !ps->cfg.bpf->follow && !is_same(p);
 		bpf_ignore_process(ps->cfg.bpf, (uint32_t)pid);
 		forget_stop(ps, pid);
 		return p;
@@ -281,6 +281,7 @@ void procs_start_joining(struct procs *ps)
 	struct control *c = ps->cfg.bpf->control;
 
 	c->own = (uint32_t)getpid();
+	c->hold_new = !ps->cfg.bpf->follow && ps->cfg.join != JOIN_CHILDREN;
 	c->joining = 1;
 }
 

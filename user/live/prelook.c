@@ -12,10 +12,11 @@
 #include "discover/proc.h"
 #include "util/cleanup.h"
 #include "util/log.h"
+#include "util/regular.h"
 
 static int look_quietly(void *ctx, const char *path)
 {
-	_fd_ int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	_fd_ int fd = regular_open(path);
 
 	if (fd >= 0)
 		files_look(ctx, fd, path);
@@ -92,7 +93,7 @@ void prelook_here(struct files *files)
 
 void prelook(struct files *files, struct procs *procs, const char *exe)
 {
-	_fd_ int fd = open(exe, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	_fd_ int fd = regular_open(exe);
 	int err;
 
 	prelook_here(files);

@@ -217,6 +217,9 @@ static int trace(struct procs *ps, pid_t pid, struct proc **out)
 	struct proc *p = procset_add(&ps->set, pid);
 	int err = p ? bpf_trace_process(ps->cfg.bpf, (uint32_t)pid) : -ENOMEM;
 
+	if (err == -E2BIG)
+		return log_fail(err, "cannot trace PID %d: there is room for %u processes only",
+				pid, ps->cfg.bpf->max_procs);
 	if (err)
 		return log_err(err, "cannot trace PID %d", pid);
 	if (ps->cfg.may_stop)
@@ -539,20 +542,22 @@ static void look_at_all(struct procs *ps)
 	ps->looked_ns = clock_mono_ns();
 }
 
+static void answer_held(void *ctx, pid_t pid)
+{
+	struct procs *ps = ctx;
+
+	if (stops_held(ps->cfg.bpf, pid))
+		changed(ps, pid, 0);
+}
+
 void procs_continue_stopped(struct procs *ps)
 {
 	uint64_t now = clock_mono_ns();
-	uint32_t key, next, *prev = NULL;
 
 	look_at_all(ps);
 	if (!ps->cfg.may_stop)
 		return;
-	while (!bpf_map_get_next_key(ps->cfg.bpf->stops_fd, prev, &next)) {
-		key = next;
-		prev = &key;
-		if (stops_held(ps->cfg.bpf, (pid_t)key))
-			changed(ps, (pid_t)key, 0);
-	}
+	bpf_each_pid(ps->cfg.bpf->stops_fd, answer_held, ps);
 	for (size_t i = 0; i < ps->set.n; i++) {
 		struct proc *p = &ps->set.v[i];
 
@@ -566,7 +571,7 @@ void procs_stop_stopping(struct procs *ps)
 {
 	ps->cfg.bpf->control->may_stop = 0;
 	ps->cfg.bpf->control->joining = 0;
-	guardian_continue_all(ps->cfg.bpf->stops_fd, false);
+	guardian_continue_all(ps->cfg.bpf, false);
 }
 
 bool procs_any_settled(const struct procs *ps)

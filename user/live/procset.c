@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "discover/proc.h"
+#include "util/grow.h"
 
 struct proc *procset_find(const struct procset *s, pid_t pid)
 {
@@ -18,16 +19,7 @@ struct proc *procset_add(struct procset *s, pid_t pid)
 
 	if (p)
 		return p;
-	if (s->n == s->cap) {
-		size_t cap = s->cap ? 2 * s->cap : 16;
-
-		p = realloc(s->v, cap * sizeof(*p));
-		if (!p)
-			return NULL;
-		s->v = p;
-		s->cap = cap;
-	}
-	if (map_set(&s->at, (uint64_t)pid, s->n + 1))
+	if (grow_table(s->v, s->n, s->cap, 16) || map_set(&s->at, (uint64_t)pid, s->n + 1))
 		return NULL;
 	p = &s->v[s->n++];
 	*p = (struct proc){.pid = pid};

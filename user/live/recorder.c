@@ -167,11 +167,24 @@ static int take_call(struct recorder *r, const struct wire *w)
 	return keep(r, w, w->len);
 }
 
+/* A child, perhaps, of a fork that nobody saw: what its parent had set on stamps is not known. */
+static int put_unknown_past(struct recorder *r, const struct wire *joined)
+{
+	struct wire w = {.kind = WIRE_DROPPED,
+			 .time_ns = joined->time_ns,
+			 .tgid = joined->tgid,
+			 .arg1 = DROPPED_STAMPS};
+
+	return put(r, w, NULL, 0);
+}
+
 static int take_life(struct recorder *r, const struct wire *w)
 {
 	bool wanted = wants(r, w);
 
 	r->cfg.life(r->cfg.ctx, w, (const char *)(w + 1));
+	if (w->kind == WIRE_JOINED && !r->cfg.bpf->follow && wants(r, w))
+		return put_unknown_past(r, w);
 	if (w->kind == WIRE_LOADED || w->kind == WIRE_JOINED)
 		return 0;
 	return wanted || wants(r, w) ? keep(r, w, w->len) : 0;
@@ -302,7 +315,7 @@ static int settle(struct recorder *r)
 static int put_totals(struct recorder *r)
 {
 	uint64_t now = clock_mono_ns();
-	int err = 0;
+	int err = look_at(r, PROBE_FUNC_LIFECYCLE, now); /* of those that came meanwhile */
 
 	for (size_t f = 0; f < entry_count() && !err; f++) {
 		const struct func_count *n = &r->seen[f];

@@ -482,6 +482,21 @@ int session_run(struct session *s)
 
 /* ---- stopping ---- */
 
+/* What the maps had no room for. */
+static void tell_crowded(const struct bpf *bpf)
+{
+	if (bpf->control->no_room)
+		log_warn("%u calls of processes beyond %u were not recorded", bpf->control->no_room,
+			 bpf->max_procs);
+	if (bpf->control->unfollowed)
+		log_warn("%u children of traced processes beyond %u were not traced",
+			 bpf->control->unfollowed, bpf->max_procs);
+	if (bpf->control->stateless)
+		log_warn("%u calls of threads beyond %d at the same time: their ranges are "
+			 "uncertain and their messages unreadable",
+			 bpf->control->stateless, PROBE_MAX_THREADS);
+}
+
 int session_stop(struct session *s)
 {
 	char left[256];
@@ -499,13 +514,11 @@ int session_stop(struct session *s)
 		log_warn("%u stopped processes had to go on before they were looked at: acltap was "
 			 "blocked; calls may not be seen",
 			 s->bpf->control->released);
-	if (s->bpf->control->no_room)
-		log_warn("%u calls of processes beyond %d were not recorded",
-			 s->bpf->control->no_room, PROBE_MAX_PROCS);
+	tell_crowded(s->bpf);
 	if (procs_unproven(s->procs))
-		log_warn("%u processes ended before it was known whether they are children: they "
-			 "are not recorded",
-			 procs_unproven(s->procs));
+		log_warn("%u processes ended before it was known whether they %s: they are not "
+			 "recorded",
+			 procs_unproven(s->procs), s->cfg.join ? "have that name" : "are children");
 	procs_check_alive(s->procs);
 	if (s->cfg.argv && s->end == SESSION_TARGETS_GONE && procs_left(s->procs)) {
 		procs_names(s->procs, s->launch.pid, left, sizeof(left));

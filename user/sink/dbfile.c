@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 
 #include "util/cleanup.h"
+#include "util/readall.h"
 #include "util/safepath.h"
 
 struct dbfile {
@@ -50,25 +51,15 @@ static int file_close(sqlite3_file *file)
 static int file_read(sqlite3_file *file, void *buf, int n, sqlite3_int64 at)
 {
 	struct handle *h = handle_of(file);
-	char *p = buf;
+	ssize_t got = readall_at(h->fd, buf, (size_t)n, (uint64_t)at);
 
-	while (n > 0) {
-		ssize_t got = pread(h->fd, p, (size_t)n, at);
-
-		if (got < 0 && errno == EINTR)
-			continue;
-		if (got < 0)
-			return failed(h, -errno, SQLITE_IOERR_READ);
-		if (got == 0) {
-			/* What lies behind the end is zero, and SQLite wants to know of it. */
-			memset(p, 0, (size_t)n);
-			return SQLITE_IOERR_SHORT_READ;
-		}
-		p += got;
-		at += got;
-		n -= (int)got;
-	}
-	return SQLITE_OK;
+	if (got < 0)
+		return failed(h, (int)got, SQLITE_IOERR_READ);
+	if (got == n)
+		return SQLITE_OK;
+	/* What lies behind the end is zero, and SQLite wants to know of it. */
+	memset((char *)buf + got, 0, (size_t)(n - got));
+	return SQLITE_IOERR_SHORT_READ;
 }
 
 static int file_write(sqlite3_file *file, const void *buf, int n, sqlite3_int64 at)

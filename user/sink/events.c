@@ -14,6 +14,7 @@
 #include "sink/ids.h"
 #include "sink/sink.h"
 #include "util/cleanup.h"
+#include "util/grow.h"
 
 /* Beyond so many counts those that differ in their time window only are added up. */
 #define TALLIES_MAX 65536
@@ -118,15 +119,8 @@ static int add_ancestor(struct thread *t, const struct span *sp, uint64_t row)
 		t->count--;
 	if (t->count == ANCESTORS_MAX)
 		memmove(t->stack, t->stack + 1, --t->count * sizeof(*t->stack));
-	if (t->count == t->cap) {
-		size_t cap = t->cap ? t->cap * 2 : 8;
-		struct ancestor *p = realloc(t->stack, cap * sizeof(*p));
-
-		if (!p)
-			return -ENOMEM;
-		t->stack = p;
-		t->cap = cap;
-	}
+	if (grow_table(t->stack, t->count, t->cap, 8))
+		return -ENOMEM;
 	t->stack[t->count++] = (struct ancestor){sp->id, row, sp->start_ns, sp->depth};
 	return 0;
 }
@@ -180,15 +174,8 @@ static int events_tally(struct sink *s, const struct tally *t)
 		return 0;
 	if (e->tally_count >= TALLIES_MAX && merge_tally(e, t))
 		return 0;
-	if (e->tally_count == e->tally_cap) {
-		size_t cap = e->tally_cap ? e->tally_cap * 2 : 16;
-		struct tally *p = realloc(e->tallies, cap * sizeof(*p));
-
-		if (!p)
-			return -ENOMEM;
-		e->tallies = p;
-		e->tally_cap = cap;
-	}
+	if (grow_table(e->tallies, e->tally_count, e->tally_cap, 16))
+		return -ENOMEM;
 	e->tallies[e->tally_count++] = *t;
 	return 0;
 }

@@ -282,6 +282,8 @@ static int write_facts(struct html *h, const struct trace_meta *meta, uint64_t z
 	out_str(o, meta->complete ? "\"complete\":true,\n" : "\"complete\":false,\n");
 	if (!meta->complete && meta->cut)
 		err = err ?: text_member(h, "cut", meta->cut);
+	if (meta->filtered)
+		member(o, "filtered", meta->filtered);
 	write_counts(h);
 	err = err ?: html_facts_write(&h->facts, zero, o, &h->repair);
 	err = err ?: write_stats(h);

@@ -227,8 +227,7 @@ int html_facts_tally(struct html_facts *f, const struct tally *t)
 	if (!c)
 		return -ENOMEM;
 	c->n += t->count;
-	if ((t->kind == TALLY_LOSS || t->kind == TALLY_LOST_RETURN) && t->to_ns &&
-	    t->to_ns >= t->from_ns)
+	if (tally_is_loss(t->kind) && t->to_ns && t->to_ns >= t->from_ns)
 		return keep_loss(f, t);
 	return 0;
 }

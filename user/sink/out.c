@@ -21,10 +21,11 @@ struct out {
 	size_t limit; /* of memory; 0 = a descriptor */
 	int err;
 	int fd;
-	/* Only of a file with a temporary name. */
+	/* Of a file: where it is, and its temporary name unless it grows under its own. */
 	int dirfd;
 	char *base;
 	char *temp;
+	bool growing;
 	bool overwrite;
 	bool published;
 	int (*wait)(int fd);
@@ -169,6 +170,9 @@ int out_growing(const char *path, bool overwrite, struct out **out)
 		out_free(o);
 		return err;
 	}
+	o->dirfd = take_fd(&dirfd);
+	o->base = take_ptr(base);
+	o->growing = true;
 	*out = o;
 	return 0;
 }
@@ -394,7 +398,11 @@ int out_close(struct out *o)
 
 void out_discard(struct out *o)
 {
+	struct stat st;
+
 	if (o && o->temp)
 		unlinkat(o->dirfd, o->published ? o->base : o->temp, 0);
+	if (o && o->growing && !fstat(o->fd, &st) && !st.st_size)
+		unlinkat(o->dirfd, o->base, 0);
 	out_free(o);
 }

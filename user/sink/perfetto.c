@@ -29,6 +29,7 @@
 #include "sink/pftracks.h"
 #include "sink/sink.h"
 #include "util/cleanup.h"
+#include "util/grow.h"
 
 /* Spans of one start that are put in order; beyond, the order of the sort must do. */
 #define GROUP_MAX 4096
@@ -101,15 +102,8 @@ static int hold_span(struct pf *p, const struct span *sp)
 	struct held *h;
 	int err;
 
-	if (p->group_count == p->group_cap) {
-		size_t cap = p->group_cap ? p->group_cap * 2 : 16;
-
-		h = realloc(p->group, cap * sizeof(*h));
-		if (!h)
-			return -ENOMEM;
-		p->group = h;
-		p->group_cap = cap;
-	}
+	if (grow_table(p->group, p->group_count, p->group_cap, 16))
+		return -ENOMEM;
 	h = &p->group[p->group_count];
 	h->sp = *sp;
 	err = hold_text(p, sp->name, sp->name_len, &h->name);
@@ -141,7 +135,7 @@ static int write_loss(struct pf *p, const struct tally *t)
 	struct pf_event ev = {.type = PF_BEGIN, .kind = -1, .name = name};
 
 	snprintf(name, sizeof(name), "lost %" PRIu64 " %s%s", t->count,
-		 t->kind == TALLY_LOSS ? "x " : "returns of ", entry_name(t->func));
+		 t->kind == TALLY_LOST_RETURN ? "returns of " : "x ", entry_name(t->func));
 	ev.name_len = strlen(name);
 	pf_add_uint(&ev, PF_COUNT, t->count);
 	if (t->pid)
@@ -199,7 +193,7 @@ static int pf_tally(struct sink *s, const struct tally *t)
 {
 	struct pf *p = (struct pf *)s;
 	const struct entry *entry = entry_get(t->func);
-	bool is_loss = t->kind == TALLY_LOSS || t->kind == TALLY_LOST_RETURN;
+	bool is_loss = tally_is_loss(t->kind);
 	int err = 0;
 
 	/* Of calls only those that are no events. */

@@ -8,6 +8,7 @@
 
 #include "sink/escape.h"
 #include "sink/sink.h"
+#include "util/grow.h"
 
 #define NEVER UINT64_MAX
 
@@ -230,15 +231,8 @@ static int pop_ended(struct pftracks *p, struct thread *t, const struct span *sp
 
 static int push_level(struct thread *t, const struct span *sp)
 {
-	if (t->count == t->cap) {
-		size_t cap = t->cap ? t->cap * 2 : 8;
-		struct level *levels = realloc(t->levels, cap * sizeof(*levels));
-
-		if (!levels)
-			return -ENOMEM;
-		t->levels = levels;
-		t->cap = cap;
-	}
+	if (grow_table(t->levels, t->count, t->cap, 8))
+		return -ENOMEM;
 	t->levels[t->count++] = (struct level){sp->id, sp->has_end ? sp->end_ns : NEVER};
 	return 0;
 }

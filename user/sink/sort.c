@@ -11,7 +11,9 @@
 
 #include "sink/pack.h"
 #include "util/cleanup.h"
+#include "util/grow.h"
 #include "util/privs.h"
+#include "util/readall.h"
 #include "util/safepath.h"
 
 #define READ_BUFFER (256u << 10) /* of a run while merging; holds the largest record */
@@ -185,15 +187,8 @@ static int scratch_write(struct sorter *s, const void *p, size_t n)
 
 static int add_run(struct sorter *s, uint64_t offset)
 {
-	if (s->run_count == s->run_cap) {
-		size_t cap = s->run_cap ? s->run_cap * 2 : 16;
-		struct run *p = realloc(s->runs, cap * sizeof(*p));
-
-		if (!p)
-			return s->err = -ENOMEM;
-		s->runs = p;
-		s->run_cap = cap;
-	}
+	if (grow_table(s->runs, s->run_count, s->run_cap, 16))
+		return s->err = -ENOMEM;
 	s->runs[s->run_count++] = (struct run){offset, s->file_len};
 	return 0;
 }
@@ -281,23 +276,20 @@ int sort_add(struct sorter *s, const struct span *sp)
 
 static int reader_fill(struct sorter *s, struct reader *rd)
 {
+	ssize_t got;
+	size_t n;
+
 	rd->len -= rd->pos;
 	memmove(rd->buf, rd->buf + rd->pos, rd->len);
 	rd->pos = 0;
-	while (rd->len < READ_BUFFER && rd->offset < rd->end) {
-		size_t n = READ_BUFFER - rd->len;
-		ssize_t done;
-
-		if (n > rd->end - rd->offset)
-			n = (size_t)(rd->end - rd->offset);
-		done = pread(s->fd, rd->buf + rd->len, n, (off_t)rd->offset);
-		if (done < 0 && errno == EINTR)
-			continue;
-		if (done <= 0)
-			return s->err = done ? -errno : -EIO;
-		rd->len += (size_t)done;
-		rd->offset += (uint64_t)done;
-	}
+	n = READ_BUFFER - rd->len;
+	if (n > rd->end - rd->offset)
+		n = (size_t)(rd->end - rd->offset);
+	got = readall_at(s->fd, rd->buf + rd->len, n, rd->offset);
+	if (got != (ssize_t)n)
+		return s->err = got < 0 ? (int)got : -EIO;
+	rd->len += n;
+	rd->offset += n;
 	return 0;
 }
 

@@ -71,7 +71,7 @@
 	"PRIMARY KEY (pid, category));"                                                            \
 	"CREATE TABLE ACLTAP_CAPTURE (name TEXT PRIMARY KEY, value);"                              \
 	"CREATE VIEW ACLTAP_LOSSES AS SELECT kind, function, pid, count, fromNs, toNs "            \
-	"FROM ACLTAP_COUNTS WHERE kind IN ('loss', 'lost_return');"                                \
+	"FROM ACLTAP_COUNTS WHERE kind IN ('loss', 'lost_return', 'lost_process');"                \
 	"CREATE VIEW ACLTAP_ORPHANS AS SELECT function, pid, count "                               \
 	"FROM ACLTAP_COUNTS WHERE kind = 'orphan';"                                                \
 	"CREATE VIEW ACLTAP_EVENTS AS SELECT s.id, k.name AS kind, n.value AS name, s.startNs, "   \

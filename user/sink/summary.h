@@ -17,12 +17,13 @@ struct summary;
 
 /* What --strict and the progress line look at. */
 struct summary_totals {
-	uint64_t events;       /* spans and marks */
-	uint64_t kinds[4];     /* by enum span_kind */
-	uint64_t statuses[5];  /* by enum span_status */
-	uint64_t lost;	       /* TALLY_LOSS, TALLY_LIMIT */
-	uint64_t lost_returns; /* TALLY_LOST_RETURN */
-	uint64_t lost_starts;  /* TALLY_LOST_START */
+	uint64_t events;	 /* spans and marks */
+	uint64_t kinds[4];	 /* by enum span_kind */
+	uint64_t statuses[5];	 /* by enum span_status */
+	uint64_t lost;		 /* TALLY_LOSS, TALLY_LIMIT */
+	uint64_t lost_returns;	 /* TALLY_LOST_RETURN */
+	uint64_t lost_processes; /* TALLY_LOST_PROCESS: records of processes */
+	uint64_t lost_starts;	 /* TALLY_LOST_START */
 	uint64_t orphans;
 	uint64_t failed;
 	uint64_t unreadable;

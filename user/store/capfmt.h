@@ -22,10 +22,11 @@ struct capfmt_header {
 	uint32_t crc; /* of the 20 bytes before it */
 	/*
 	 * Of a capture that keeps its last part only, while it is recorded: number of this part,
-	 * and where its own records begin, behind those that it repeats. 0 of every whole capture.
+	 * and where its own records begin, behind those that it repeats; while the newest part is
+	 * appended to the one before it, where its own end there. 0 of every whole capture.
 	 */
-	uint64_t part, begin;
-	uint8_t zeros[24];
+	uint64_t part, begin, end;
+	uint8_t zeros[16];
 };
 
 struct capfmt_block {

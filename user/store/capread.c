@@ -10,6 +10,8 @@
 #include "store/capture.h"
 #include "store/capfmt.h"
 #include "util/cleanup.h"
+#include "util/readall.h"
+#include "util/regular.h"
 #include "wire.h"
 
 enum state { READING, ENDED, FAILED };
@@ -20,9 +22,10 @@ struct capread {
 	int err;
 	enum capread_end ended;
 	bool merged;
-	uint64_t part, begin; /* of the header: not 0 while only a last part is kept */
-	int newer;	      /* the file that follows, -1 = none */
+	uint64_t part, begin, end; /* of the header: not 0 while only a last part is kept */
+	int newer;		   /* the file that follows, -1 = none */
 	uint64_t newer_begin;
+	uint64_t limit; /* offset behind which this file is not read */
 	uint64_t offset, size;
 	struct capfmt_footer seen; /* what the footer must say */
 	struct capfmt_block head;
@@ -34,21 +37,14 @@ struct capread {
 /* Reads n bytes, fewer only at the end of the file. Returns the number or -errno. */
 static ssize_t read_up_to(struct capread *r, void *p, size_t n)
 {
-	size_t got = 0;
+	ssize_t got;
 
-	while (got < n) {
-		ssize_t done = read(r->fd, (char *)p + got, n - got);
-
-		if (done < 0 && errno == EINTR)
-			continue;
-		if (done < 0)
-			return -errno;
-		if (!done)
-			break;
-		got += (size_t)done;
-	}
-	r->offset += got;
-	return (ssize_t)got;
+	if (n > r->limit - r->offset)
+		n = r->limit - r->offset;
+	got = readall(r->fd, p, n);
+	if (got > 0)
+		r->offset += (uint64_t)got;
+	return got;
 }
 
 static int read_header(struct capread *r)
@@ -66,6 +62,7 @@ static int read_header(struct capread *r)
 		return -ENOTSUP;
 	r->part = h.part;
 	r->begin = h.begin;
+	r->end = h.end;
 	return h.header_size == sizeof(h) ? 0 : -EINVAL;
 }
 
@@ -73,14 +70,11 @@ static int open_file(struct capread *r, const char *path)
 {
 	struct stat st;
 
-	/* Not blocking: a FIFO under that name must not hang us. */
-	r->fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
-	if (r->fd < 0 || fstat(r->fd, &st))
+	r->fd = regular_open(path);
+	if (r->fd < 0)
+		return r->fd;
+	if (fstat(r->fd, &st))
 		return -errno;
-	if (S_ISDIR(st.st_mode))
-		return -EISDIR;
-	if (!S_ISREG(st.st_mode))
-		return -EINVAL;
 	r->size = (uint64_t)st.st_size;
 	return read_header(r);
 }
@@ -109,6 +103,8 @@ static int open_older(struct capread *r, const char *path)
 		r->newer_begin = begin;
 		if (fd >= 0)
 			r->size += size;
+		if (fd >= 0 && r->end >= r->offset)
+			r->limit = r->end;
 		return 0;
 	}
 	if (fd < 0)
@@ -127,6 +123,7 @@ static bool go_to_newer(struct capread *r)
 	close(r->fd);
 	r->fd = r->newer;
 	r->newer = -1;
+	r->limit = UINT64_MAX;
 	return true;
 }
 
@@ -138,6 +135,7 @@ int capread_open(const char *path, struct capread **out)
 	if (!r)
 		return -ENOMEM;
 	r->fd = r->newer = -1;
+	r->limit = UINT64_MAX;
 	r->seen.first_ns = UINT64_MAX;
 	r->payload = malloc(CAPFMT_PAYLOAD_MAX);
 	err = r->payload ? open_file(r, path) : -ENOMEM;

@@ -5,7 +5,7 @@
  *   file header, 64 bytes:  magic "ACLTAP\r\n"; u32 format version 1, or 2 with records of several
  *                           sources (wire.h, WIRE_PID_BITS); u32 WIRE_VERSION;
  *                           u32 header size 64; u32 CRC-32 of the 20 bytes before it;
- *                           u64 part, u64 begin (see capwrite_keep_last(), else 0); zeros
+ *                           u64 part, begin, end (see capwrite_keep_last(), else 0); zeros
  *   block:  u32 magic "BLK1"; u32 type (1 records, 2 footer); u32 payload bytes; u32 CRC-32 of
  *           type, payload size and payload; payload, padded with zeros to a multiple of 8
  *   records payload: struct wire + message, each record padded to a multiple of 8

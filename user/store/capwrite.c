@@ -13,6 +13,7 @@
 #include "store/keep.h"
 #include "util/cleanup.h"
 #include "util/privs.h"
+#include "util/readall.h"
 #include "util/safepath.h"
 #include "wire.h"
 
@@ -241,12 +242,13 @@ static int put_repeated(void *ctx, const void *rec, size_t sz)
 	return add_record(ctx, &head, rec);
 }
 
-static int number_part(struct capwrite *w, uint64_t part, uint64_t begin)
+static int number_part(struct capwrite *w, uint64_t part, uint64_t begin, uint64_t end)
 {
-	const uint64_t v[] = {part, begin};
+	const uint64_t v[] = {part, begin, end};
+	ssize_t n = pwrite(w->fd, v, sizeof(v), offsetof(struct capfmt_header, part));
 
-	if (pwrite(w->fd, v, sizeof(v), offsetof(struct capfmt_header, part)) != sizeof(v))
-		w->err = -errno ?: -EIO;
+	if (n != sizeof(v))
+		w->err = n < 0 ? -errno : -EIO;
 	return w->err;
 }
 
@@ -265,7 +267,7 @@ static int begin_part(struct capwrite *w)
 	l->begin = w->size;
 	l->repeated = w->footer;
 	w->footer = (struct capfmt_footer){.first_ns = UINT64_MAX};
-	return number_part(w, l->part, l->begin);
+	return number_part(w, l->part, l->begin, 0);
 }
 
 /* The newest part takes the name, and the one before it the other. */
@@ -317,7 +319,10 @@ static int next_part(struct capwrite *w)
 	return w->err;
 }
 
-/* Appends the newest part to the older one. */
+/*
+ * Appends the newest part to the older one. Whatever ends that half way, readers find both: of the
+ * older file they take what was there before.
+ */
 static int append_newest(struct capwrite *w)
 {
 	struct last *l = w->last;
@@ -330,12 +335,13 @@ static int append_newest(struct capwrite *w)
 	w->fd = l->fd;
 	l->fd = newest;
 	w->size = l->size;
+	number_part(w, l->part - 1, 0, w->size);
 	while (at < end && !w->err) {
 		size_t want = end - at < CAPTURE_BLOCK_MAX ? end - at : CAPTURE_BLOCK_MAX;
-		ssize_t n = pread(newest, buf, want, (off_t)at);
+		ssize_t n = readall_at(newest, buf, want, at);
 
 		if (n <= 0)
-			w->err = n ? -errno : -EIO;
+			w->err = n ? (int)n : -EIO;
 		else if (!append(w, buf, (size_t)n))
 			at += (uint64_t)n;
 	}
@@ -354,7 +360,7 @@ static int join_parts(struct capwrite *w)
 	if (append_newest(w))
 		return w->err;
 	footer_add(&w->footer, &l->footer);
-	return number_part(w, 0, 0);
+	return 0;
 }
 
 static int name_joined(struct capwrite *w)
@@ -362,8 +368,8 @@ static int name_joined(struct capwrite *w)
 	if (w->err || w->last->fd < 0)
 		return w->err;
 	if (renameat(w->dirfd, w->older, w->dirfd, w->base))
-		w->err = -errno;
-	return w->err;
+		return w->err = -errno;
+	return number_part(w, 0, 0, 0);
 }
 
 static int note(struct capwrite *w, const void *rec)

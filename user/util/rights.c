@@ -2,7 +2,6 @@
 #include "util/rights.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,7 +9,7 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
-#include "util/cleanup.h"
+#include "util/readall.h"
 
 static const struct {
 	enum right right;
@@ -153,33 +152,11 @@ const char *rights_explain(const struct rights *r, uint64_t need, int err, char 
 	return buf;
 }
 
-/* Reads a small file. Returns its length or -errno; buf is terminated either way. */
-static ssize_t read_text(const char *path, char *buf, size_t sz)
-{
-	_fd_ int fd = open(path, O_RDONLY | O_CLOEXEC);
-	size_t at = 0;
-
-	buf[0] = '\0';
-	if (fd < 0)
-		return -errno;
-	while (at < sz - 1) {
-		ssize_t n = read(fd, buf + at, sz - 1 - at);
-
-		if (n < 0)
-			return -errno;
-		if (!n)
-			break;
-		at += (size_t)n;
-		buf[at] = '\0';
-	}
-	return (ssize_t)at;
-}
-
 static int read_number(const char *path, int unknown)
 {
 	char text[32];
 
-	return read_text(path, text, sizeof(text)) > 0 ? atoi(text) : unknown;
+	return readall_text(path, text, sizeof(text)) > 0 ? atoi(text) : unknown;
 }
 
 /* The inode of an initial namespace is a constant of the kernel (PROC_*_INIT_INO). */
@@ -212,12 +189,12 @@ void rights_read(struct rights *r)
 	char text[8192];
 
 	memset(r, 0, sizeof(*r));
-	if (read_text("/proc/self/status", text, sizeof(text)) > 0)
+	if (readall_text("/proc/self/status", text, sizeof(text)) > 0)
 		rights_parse_status(text, r);
 	r->memlock = memlock_holds(r);
-	if (read_text("/sys/kernel/security/lockdown", text, sizeof(text)) > 0)
+	if (readall_text("/sys/kernel/security/lockdown", text, sizeof(text)) > 0)
 		r->lockdown = rights_parse_lockdown(text);
-	if (read_text("/sys/kernel/security/lsm", r->lsm, sizeof(r->lsm)) > 0)
+	if (readall_text("/sys/kernel/security/lsm", r->lsm, sizeof(r->lsm)) > 0)
 		r->lsm[strcspn(r->lsm, "\n")] = '\0';
 	r->perf_paranoid = read_number("/proc/sys/kernel/perf_event_paranoid", -2);
 	r->unpriv_bpf = read_number("/proc/sys/kernel/unprivileged_bpf_disabled", -1);

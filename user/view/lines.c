@@ -97,12 +97,14 @@ static int lines_tally(void *ctx, const struct tally *t)
 	const struct lines *l = ctx;
 	char count[UNIT_MAX], line[160];
 
-	if (t->kind != TALLY_LOSS && t->kind != TALLY_LOST_RETURN)
+	if (!tally_is_loss(t->kind))
 		return 0;
 	begin_line(l, t->to_ns, t->pid, t->pid);
 	snprintf(line, sizeof(line), "-- %s %s%s of %s lost", unit_fmt_count(count, t->count),
-		 t->kind == TALLY_LOSS ? "call" : "return", t->count == 1 ? "" : "s",
-		 entry_name(t->func));
+		 t->kind == TALLY_LOSS		? "call"
+		 : t->kind == TALLY_LOST_RETURN ? "return"
+						: "process record",
+		 t->count == 1 ? "" : "s", entry_name(t->func));
 	text(l, RED, line);
 	out_char(l->out, '\n');
 	return out_error(l->out);

@@ -15,6 +15,11 @@ aclError aclprofSetStampTraceMessage(void *stamp, const char *msg, uint32_t len)
 	return ProfAclSetStampTraceMessage(stamp, msg, len);
 }
 
+void aclprofDestroyStamp(void *stamp)
+{
+	ProfAclDestroyStamp(stamp);
+}
+
 aclError aclprofMark(void *stamp)
 {
 	return ProfAclMark(stamp);

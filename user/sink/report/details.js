@@ -119,7 +119,7 @@ function drawLegend(data, palette) {
 			drawFlag(c, palette, 23, 0);
 		});
 	if (losses.length)
-		entry("calls were lost in this time", (c) => {
+		entry("records were lost in this time", (c) => {
 			c.globalAlpha = 0.3;
 			c.fillStyle = palette.bad;
 			c.fillRect(0, 0, 46, 16);

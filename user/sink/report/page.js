@@ -29,6 +29,7 @@ function listNotices(data) {
 	tell("loss", "bad", "call lost", "calls lost", "; ranges that they could have changed are uncertain");
 	tell("limit", "bad", "call beyond a limit", "calls beyond a limit");
 	tell("lost_return", "bad", "lost return record", "lost return records");
+	tell("lost_process", "bad", "process record lost", "process records lost");
 	tell("lost_start", "bad", "end whose begin was lost", "ends whose begin was lost");
 	tell("unreadable", "bad", "unreadable message", "unreadable messages");
 	tell("mismatch", "bad", "call unaccounted for (an error of acltap)", "calls unaccounted for (an error of acltap)");
@@ -46,6 +47,8 @@ function listNotices(data) {
 	const rest = [1, 2, 3].filter((s) => Number(f.statuses[s])).map((s) => grouped(f.statuses[s]) + " " + STATUSES[s]);
 	if (rest.length) add("warn", "Ranges that are not complete: " + rest.join(", ") + ". They are in the timeline and counted, but have no part in durations.");
 	if (!notices.length) add("good", "Nothing was lost, everything is complete.");
+	if (f.filtered) add("info", "A filter left out " + counted(f.filtered, "range or mark", "ranges and marks") +
+		": neither timeline nor statistics have them. Losses and failures are those of the whole capture.");
 	tell("call", "info", "call only counted", "calls only counted");
 	listLimits(data, add);
 	get("notices").replaceChildren(...notices);
@@ -128,7 +131,7 @@ function listProcesses(data) {
 function connect(data) {
 	const rows = data.facts.stats, search = get("search"), found = get("found");
 	const timeline = makeTimeline(data, (i) => showSelected(data, i));
-	const table = makeTable(rows, choose);
+	const table = makeTable(rows, choose, data.facts.filtered ? "Nothing passed the filter." : "Nothing was traced.");
 	let chosen = null;
 
 	function tell(count, at) {

@@ -39,7 +39,7 @@ function cell(row, [, column, decimals]) {
 	return make("td", bad ? {class: "count-bad"} : {}, grouped(row[column], decimals));
 }
 
-function makeTable(rows, choose) {
+function makeTable(rows, choose, none) {
 	const body = make("tbody");
 	const heads = COLUMNS.map(([title, column, decimals]) => {
 		const button = make("button", {type: "button"}, title);
@@ -70,7 +70,7 @@ function makeTable(rows, choose) {
 		body.replaceChildren(...shown.slice(0, limit).map(tableRow));
 		if (!shown.length)
 			body.append(make("tr", {}, make("td", {class: "empty text", colspan: COLUMNS.length + 1},
-				rows.length ? "No name contains this." : "Nothing was traced.")));
+				rows.length ? "No name contains this." : none)));
 		focusable(chosen && shown.indexOf(chosen) < limit ? Math.max(shown.indexOf(chosen), 0) : 0);
 		more.hidden = shown.length <= limit;
 		more.textContent = "Show " + grouped(Math.min(PAGE, shown.length - limit)) + " more of " +
