@@ -12,8 +12,10 @@
 #include <unistd.h>
 
 #include "util/cleanup.h"
+#include "util/grow.h"
 #include "util/hash.h"
 #include "util/map.h"
+#include "util/readall.h"
 
 /* Types have no fixed size, so one is found by its number from the nearest mark before it. */
 #define MARK_EVERY 64
@@ -204,16 +206,8 @@ static int keep(struct cut *c, uint32_t id, uint32_t *new_id)
 		return 0;
 	if (!find_type(&c->kernel, id))
 		return -EINVAL;
-	if (c->n_kept == c->cap) {
-		uint32_t cap = c->cap ? 2 * c->cap : 128;
-		uint32_t *p = realloc(c->kept, cap * sizeof(*p));
-
-		if (!p)
-			return -ENOMEM;
-		c->kept = p;
-		c->cap = cap;
-	}
-	err = map_set(&c->ids, id, c->n_kept + 1);
+	err = grow_table(c->kept, c->n_kept, c->cap, 128);
+	err = err ?: map_set(&c->ids, id, c->n_kept + 1);
 	if (!err) {
 		c->kept[c->n_kept++] = id;
 		*new_id = c->n_kept;
@@ -401,21 +395,6 @@ bool ktypes_there(void)
 	return !stat(KTYPES_PATH, &st) && st.st_size;
 }
 
-static int read_all(int fd, char *buf, size_t sz)
-{
-	while (sz) {
-		ssize_t n = read(fd, buf, sz);
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0)
-			return n ? -errno : -ENODATA;
-		buf += n;
-		sz -= (size_t)n;
-	}
-	return 0;
-}
-
 /*
  * The kernel's types, to be unmapped; NULL with errno. Before 6.16 they can only be read: into
  * pages that are all there, since a fault for each takes longer than reading.
@@ -424,8 +403,8 @@ static void *map_types(size_t *sz)
 {
 	_fd_ int fd = open(KTYPES_PATH, O_RDONLY | O_CLOEXEC);
 	struct stat st;
+	ssize_t n;
 	void *p;
-	int err;
 
 	if (fd < 0 || fstat(fd, &st))
 		return NULL;
@@ -437,11 +416,11 @@ static void *map_types(size_t *sz)
 		 0);
 	if (p == MAP_FAILED)
 		return NULL;
-	err = read_all(fd, p, *sz);
-	if (!err)
+	n = readall(fd, p, *sz);
+	if (n == (ssize_t)*sz)
 		return p;
 	munmap(p, *sz);
-	errno = -err;
+	errno = n < 0 ? (int)-n : ENODATA;
 	return NULL;
 }
 
