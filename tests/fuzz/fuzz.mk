@@ -24,7 +24,8 @@ $(O)/fuzz/libpure.a: $(FUZZ_OBJ)
 
 $(O)/fuzz/fuzz_%: $(O)/fuzz/tests/fuzz/fuzz_%.o $(O)/fuzz/libpure.a
 	$(call say,LINK,$@)
-	$(Q)$(CLANG) $(FUZZ_SAN) -fsanitize=fuzzer -o $@ $^ $(LIBS_PURE)
+	$(Q)$(CLANG) $(FUZZ_SAN) -fsanitize=fuzzer -o $@ $^ $(LIBS_PURE) \
+		$(if $(HAVE_CAPSTONE),$(call pkg,--libs,capstone))
 
 $(O)/san/seed_%: $(O)/san/tests/fuzz/seed_%.o $(O)/san/libpure.a
 	$(call say,LINK,$@)
