@@ -170,7 +170,8 @@ int loaded_wait(struct pt_regs *ctx)
 	bpf_loop(1 << 23, wait_step, &w, 0);
 	if (w.state == STOP_WAIT) {
 		stop = bpf_map_lookup_elem(&stops, &w.tgid);
-		count_expired(bpf_map_lookup_elem(&procs, &w.tgid));
+		if (may_stop()) /* else tracing ends: nothing is missed */
+			count_expired(bpf_map_lookup_elem(&procs, &w.tgid));
 		if (!stop)
 			return 0;
 		*stop = may_signal && may_stop() ? STOP_SENT : STOP_ARMED;

@@ -236,6 +236,8 @@ static int trace(struct procs *ps, pid_t pid, struct proc **out)
 	struct proc *p = procset_add(&ps->set, pid);
 	int err = p ? bpf_trace_process(ps->cfg.bpf, (uint32_t)pid) : -ENOMEM;
 
+	if (err && p)
+		procset_drop(&ps->set, p);
 	if (err == -E2BIG)
 		return log_fail(err, "cannot trace PID %d: there is room for %u processes only",
 				pid, ps->cfg.bpf->max_procs);
