@@ -257,6 +257,25 @@ static void a_stop_that_may_belong_to_a_start_in_flight(void **state)
 		     "start/end \"n\" 30.. 7/7 uncertain\n");
 }
 
+static void a_range_that_may_have_ended_takes_no_stop_for_sure(void **state)
+{
+	(void)state;
+	/*
+	 * The stop at 45 ended the range of thread 9, or that of 8 if a lost stop ended the other;
+	 * then the one at 60 belongs to the start of 7.
+	 */
+	expect_spans("10 7/9 start stamp=1\n15 7/9 return start id=2\n"
+		     "20 7/8 lost stop id=2\n"
+		     "30 7/9 msg stamp=1 \"x\"\n"
+		     "40 7/8 start stamp=1\n45 7/9 stop id=2\n48 7/8 return start id=2\n"
+		     "50 7/7 start stamp=1\n60 7/9 stop id=2\n65 7/7 return start id=2\n"
+		     "70 7/9 start stamp=1\n75 7/9 return start id=2\n80 7/9 stop id=2\n",
+		     "start/end \"\" 10.. 7/9 uncertain\n"
+		     "start/end \"x\" 40.. 7/8 uncertain\n"
+		     "start/end \"x\" 50.. 7/7 uncertain\n"
+		     "start/end \"x\" 70..80 7/9 complete\n");
+}
+
 static void a_gap_before_a_superseding_start(void **state)
 {
 	(void)state;
@@ -504,6 +523,7 @@ int main(void)
 		cmocka_unit_test(a_return_belongs_to_its_own_call),
 		cmocka_unit_test(a_loss_while_the_start_is_in_flight),
 		cmocka_unit_test(a_stop_that_may_belong_to_a_start_in_flight),
+		cmocka_unit_test(a_range_that_may_have_ended_takes_no_stop_for_sure),
 		cmocka_unit_test(a_gap_before_a_superseding_start),
 		cmocka_unit_test(a_gap_before_the_process_ends),
 		cmocka_unit_test(an_id_is_never_proven_after_an_unknown_start),

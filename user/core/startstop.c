@@ -79,7 +79,9 @@ static void stop_open(struct range *r, struct thread *t, const struct event *ev,
 		      struct open_range *o)
 {
 	struct proc *p = t->proc;
-	bool proven = same_ids(&o->o, o->id_doubt, gap_of(t, ev), p->id_doubt) && !blind;
+	/* Of an uncertain one it is not known whether it was open still. */
+	bool proven = same_ids(&o->o, o->id_doubt, gap_of(t, ev), p->id_doubt) && !blind &&
+		      !o->o.uncertain;
 
 	if (o->lost)
 		counts_add(r->counts, TALLY_LOST_START, ev->w->func);
