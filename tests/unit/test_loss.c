@@ -276,6 +276,23 @@ static void a_range_that_may_have_ended_takes_no_stop_for_sure(void **state)
 		     "start/end \"x\" 70..80 7/9 complete\n");
 }
 
+static void ranges_older_than_a_start_in_flight_do_not_blur_it(void **state)
+{
+	(void)state;
+	/* Thread 9 is in flight from before the first range to after the third has begun. */
+	expect_spans("5 7/9 start stamp=1\n"
+		     "10 7/8 start stamp=1\n11 7/8 return start id=1\n"
+		     "12 7/8 start stamp=1\n13 7/8 return start id=1\n14 7/8 stop id=1\n"
+		     "20 7/7 start stamp=1\n"
+		     "25 7/9 return start ret=-1\n"
+		     "30 7/8 start stamp=1\n31 7/8 return start id=1\n32 7/8 stop id=1\n"
+		     "40 7/7 return start id=1\n",
+		     "start/end \"\" 10..12 7/8 superseded\n"
+		     "start/end \"\" 12..14 7/8 complete\n"
+		     "start/end \"\" 30..32 7/8 complete\n"
+		     "start/end \"\" 20..30 7/7 superseded\n");
+}
+
 static void a_gap_before_a_superseding_start(void **state)
 {
 	(void)state;
@@ -524,6 +541,7 @@ int main(void)
 		cmocka_unit_test(a_loss_while_the_start_is_in_flight),
 		cmocka_unit_test(a_stop_that_may_belong_to_a_start_in_flight),
 		cmocka_unit_test(a_range_that_may_have_ended_takes_no_stop_for_sure),
+		cmocka_unit_test(ranges_older_than_a_start_in_flight_do_not_blur_it),
 		cmocka_unit_test(a_gap_before_a_superseding_start),
 		cmocka_unit_test(a_gap_before_the_process_ends),
 		cmocka_unit_test(an_id_is_never_proven_after_an_unknown_start),

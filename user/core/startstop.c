@@ -30,16 +30,19 @@ void start_enter(struct range *r, struct thread *t, const struct event *ev, bool
 static void remember_closed(struct range *r, struct proc *p, const struct open_range *o)
 {
 	uint64_t at = o->o.start_ns + 1, first = map_get(&p->closed, o->id);
+	uint64_t last = map_get(&p->closed_last, o->id);
 
 	if (!p->flight_first || p->flight_first->pending.o.start_ns >= o->o.start_ns)
 		return;
+	if (last <= p->flight_first->pending.o.start_ns + 1)
+		first = 0; /* older than all that is in flight now */
 	if (!at || (!first && p->closed.n >= OPEN_IDS_MAX)) {
 		p->id_doubt++;
 		return;
 	}
 	if (!first || at < first)
 		range_fail(r, map_set(&p->closed, o->id, at));
-	if (at > map_get(&p->closed_last, o->id))
+	if (at > last)
 		range_fail(r, map_set(&p->closed_last, o->id, at));
 }
 
