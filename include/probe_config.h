@@ -38,7 +38,7 @@ enum probe_depth { DEPTH_KEEP, DEPTH_PUSH, DEPTH_POP };
  * made when tracing begins, which takes time: 1 ms for 300 threads.
  */
 #define PROBE_MAX_THREADS 4096
-#define PROBE_MAX_PROCS 8192
+#define PROBE_MAX_PROCS 4096
 
 /* State of a traced process; key: tgid. Made by user space or at fork, removed at exit. */
 struct proc_state {
