@@ -207,16 +207,24 @@ static int cut(const struct str *kernel, const struct str *own, struct str *out)
 	return ktypes_cut(kernel->s, kernel->len, own->s, own->len, out);
 }
 
-static void places_of_wanted_members_are_kept(void **state)
+/* What own_types() want of kernel_types(). */
+static void cut_known(struct str *out)
 {
-	_str_ struct str kernel = {0}, own = {0}, out = {0};
+	_str_ struct str kernel = {0}, own = {0};
 	struct btf b = {0};
 
-	(void)state;
 	own_types(&own);
 	kernel_types(&b);
 	finish(&b, &kernel);
-	assert_ok(cut(&kernel, &own, &out));
+	assert_ok(cut(&kernel, &own, out));
+}
+
+static void places_of_wanted_members_are_kept(void **state)
+{
+	_str_ struct str out = {0};
+
+	(void)state;
+	cut_known(&out);
 	assert_string_equal(members(&out, named(&out, "task")), "tgid@96:8 mm@256:2 @384:5");
 	assert_int_equal(named(&out, "task")->size, 64);
 	assert_string_equal(members(&out, named(&out, "mm")), "x@480:3");
@@ -226,15 +234,11 @@ static void places_of_wanted_members_are_kept(void **state)
 
 static void types_of_members_are_those_of_the_kernel(void **state)
 {
-	_str_ struct str kernel = {0}, own = {0}, out = {0};
+	_str_ struct str out = {0};
 	const struct btf_type *t;
-	struct btf b = {0};
 
 	(void)state;
-	own_types(&own);
-	kernel_types(&b);
-	finish(&b, &kernel);
-	assert_ok(cut(&kernel, &own, &out));
+	cut_known(&out);
 	/* pid_t -> raw_pid_t -> unsigned int */
 	t = type_of_member(&out, "task", 0);
 	assert_string_equal(name_at(&out, t->name_off), "pid_t");

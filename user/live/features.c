@@ -86,7 +86,8 @@ static int try_uprobe(void)
 	return close_try(load_empty(BPF_PROG_TYPE_KPROBE, 0, 0));
 }
 
-/* A link that exists takes tens of ms to close. A path that is no file is told from a kind of link
+/*
+ * A link that exists takes tens of ms to close. A path that is no file is told from a kind of link
  * that is not known: -EBADF and -EINVAL.
  */
 static int try_uprobe_multi(void)

@@ -11,6 +11,7 @@
 #include "core/entry.h"
 #include "discover/elfsym.h"
 #include "util/cleanup.h"
+#include "util/grow.h"
 #include "util/hash.h"
 #include "util/log.h"
 #include "util/map.h"
@@ -90,16 +91,7 @@ static struct file *add(struct files *f, const struct stat *st)
 	size_t older = map_get(&f->by_inode, key_of(st));
 	struct file *x;
 
-	if (f->n == f->cap) {
-		size_t cap = f->cap ? 2 * f->cap : 64;
-
-		x = realloc(f->v, cap * sizeof(*x));
-		if (!x)
-			return NULL;
-		f->v = x;
-		f->cap = cap;
-	}
-	if (map_set(&f->by_inode, key_of(st), f->n + 1))
+	if (grow_table(f->v, f->n, f->cap, 64) || map_set(&f->by_inode, key_of(st), f->n + 1))
 		return NULL;
 	x = &f->v[f->n++];
 	*x = (struct file){.dev = st->st_dev, .ino = st->st_ino, .ctime = st->st_ctim, .fd = -1};
