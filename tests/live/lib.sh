@@ -175,6 +175,20 @@ attach_and_run() {
 	reap "$tracer"
 }
 
+# One that runs before ($before: 5 of each) and one that starts later ($later: 6), both of the name
+# that is traced, and one of another. The tracer goes on.
+trace_wanted() {	# events
+	cp "$T/seed_loops" "$tmp/wanted_loops"
+	start_target "$tmp/wanted_loops" all 5
+	before=$target
+	start_tracer record -n 'wanted_*' -o "$1"
+	release
+	reap "$before"
+	"$tmp/wanted_loops" all 6 & later=$!
+	wait "$later"
+	"$T/seed_loops" all 100
+}
+
 new_truth() {	# a fresh truth log, named to the targets
 	truth=$tmp/truth.$((++truths)).tsv
 	: >"$truth"

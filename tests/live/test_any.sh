@@ -115,19 +115,11 @@ assert_eq "-a: a library from an unknown place: what came after the window" \
 	"$(by_pid "$late" "$tmp/nowhere.ndjson")" 3
 
 # ---- those of a name ----
-cp "$T/seed_loops" "$tmp/wanted_loops"
 cp "$T/fork_exec" "$tmp/wanted_tree"
 new_truth
-start_target "$tmp/wanted_loops" all 5
-before=$target
 start "$T/storm" 1 1000000000
 storm=$pid
-start_tracer record -n 'wanted_*' -o "$tmp/name.ndjson"
-release
-reap "$before"
-"$tmp/wanted_loops" all 6 & later=$!
-wait "$later"
-"$T/seed_loops" all 100
+trace_wanted "$tmp/name.ndjson"
 bash -c 'exec -a wanted_not "$0" all 100' "$T/seed_loops"
 stop_tracer
 assert_eq "-n: one that ran before" "$(by_pid "$before" "$tmp/name.ndjson")" 15

@@ -77,16 +77,8 @@ else	# no probe can hold a process there
 fi
 
 # ---- those of a name ----
-cp "$T/seed_loops" "$tmp/wanted_loops"
 cp "$T/fork_exec" "$tmp/wanted_tree"
-start_target "$tmp/wanted_loops" all 5
-before=$target
-start_tracer record -n 'wanted_*' -o "$tmp/name.ndjson"
-release
-reap "$before"
-"$tmp/wanted_loops" all 6 & later=$!
-wait "$later"
-"$T/seed_loops" all 100
+trace_wanted "$tmp/name.ndjson"
 stop_tracer "-n"
 assert_eq "-n: one that ran before" "$(marks_of "$before" "$tmp/name.ndjson")" 5
 assert_eq "-n: one that started later" "$(marks_of "$later" "$tmp/name.ndjson")" 6
