@@ -136,15 +136,15 @@ static __always_inline void count_stateless(void)
 }
 
 /* No room for the thread's state: what is left to say is that there was a call. */
-static __always_inline int emit_stateless(struct proc_state *proc, __u64 ids, __u64 cookie,
-					  __u64 arg0)
+static __noinline int emit_stateless(struct pt_regs *ctx, struct proc_state *proc)
 {
 	struct wire *w = bpf_ringbuf_reserve(&events, sizeof(*w), 0);
+	__u64 cookie = cookie_of(ctx);
 
 	if (!w)
 		return -1;
-	fill(w, WIRE_CALL, COOKIE_FUNC(cookie), ids, proc, NULL);
-	w->arg0 = arg0;
+	fill(w, WIRE_CALL, COOKIE_FUNC(cookie), current_ids(), proc, NULL);
+	w->arg0 = arg(ctx, COOKIE_ARG0(cookie));
 	if (COOKIE_MSG(cookie) != MSG_NONE)
 		w->flags |= WIRE_F_UNREADABLE;
 	bpf_ringbuf_submit(w, BPF_RB_NO_WAKEUP);
@@ -321,8 +321,7 @@ int entry(struct pt_regs *ctx)
 	th = thread_here(ctx);
 	if (!th) {
 		count_stateless();
-		if (emit_stateless(proc, current_ids(), cookie_of(ctx),
-				   arg(ctx, COOKIE_ARG0(cookie_of(ctx)))))
+		if (emit_stateless(ctx, proc))
 			count_lost(proc, count, WIRE_CALL);
 		return 0;
 	}
