@@ -229,6 +229,60 @@ static void begun_ranges(void **state)
 	keep_free(&k);
 }
 
+static void note_created(struct keep *k, uint64_t stamp, uint64_t time_ns)
+{
+	note(k,
+	     (struct wire){.kind = WIRE_RETURN,
+			   .time_ns = time_ns,
+			   .func = func("aclprofCreateStamp"),
+			   .tgid = 7,
+			   .tid = 8,
+			   .arg0 = stamp},
+	     "");
+}
+
+static void note_set(struct keep *k, int64_t failed)
+{
+	note(k,
+	     (struct wire){.kind = WIRE_RETURN,
+			   .func = func("aclprofSetStampTraceMessage"),
+			   .tgid = 7,
+			   .tid = 7,
+			   .arg0 = (uint64_t)failed},
+	     "");
+}
+
+/* What is set when another thread creates the stamp is gone, whatever arrives first. */
+static void a_created_stamp_carries_nothing(void **state)
+{
+	struct keep k = {.room = 1 << 20, .lifecycle = true, .returns = true};
+	struct out o;
+
+	(void)state;
+	set_text(&k, 7, 1, "before");
+	note_set(&k, 0);
+	note_created(&k, 1, 0);
+	set_text(&k, 7, 2, "in flight");
+	note_created(&k, 2, 0);
+	note_set(&k, 0);
+	set_text(&k, 7, 3, "after");
+	note_set(&k, 0);
+	note_created(&k, 3, 1);
+	set_text(&k, 7, 4, "failed");
+	note_set(&k, -1);
+	set_text(&k, 7, 5, "not returned");
+	note_created(&k, 5, 1);
+	o = begin(&k);
+	assert_int_equal(texts(&o, "after") + texts(&o, "not returned"), 2);
+	assert_int_equal(count(&o, WIRE_CALL, 7), 2);
+	set_text(&k, 7, 6, "at the cut");
+	note_created(&k, 6, 0);
+	o = begin(&k);
+	assert_int_equal(texts(&o, "at the cut"), 0);
+	assert_int_equal(texts(&o, "after") + texts(&o, "not returned"), 2);
+	keep_free(&k);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -237,6 +291,7 @@ int main(void)
 		cmocka_unit_test(what_ended_is_forgotten),
 		cmocka_unit_test(what_is_not_kept_is_unknown),
 		cmocka_unit_test(begun_ranges),
+		cmocka_unit_test(a_created_stamp_carries_nothing),
 	};
 
 	return RUN(tests);

@@ -30,6 +30,7 @@ struct keep_item {
 	struct keep_item *prev, *next; /* of its process, in order of appearance */
 	uint64_t key;
 	enum kind kind;
+	bool undone; /* KEEP_PENDING: its stamp was created meanwhile */
 	uint16_t sz, room;
 	char rec[];
 };
@@ -91,6 +92,14 @@ static void forget(struct keep *k, struct keep_proc *p, enum kind kind, uint64_t
 		item_drop(k, p, i);
 }
 
+static struct wire record_of(const struct keep_item *i)
+{
+	struct wire w;
+
+	memcpy(&w, i->rec, sizeof(w));
+	return w;
+}
+
 /* Its program was replaced, or it is another process: only facts hold on. */
 static void forget_state(struct keep *k, struct keep_proc *p)
 {
@@ -139,16 +148,12 @@ static int keep_last(struct keep *k, enum kind kind, uint64_t key, const struct 
 {
 	struct keep_proc *p = proc_make(k, w->tgid);
 	struct keep_item *i;
-	struct wire old;
 
 	if (!p)
 		return -ENOMEM;
 	i = map_get_ptr(&p->maps[kind], key);
-	if (i) {
-		memcpy(&old, i->rec, sizeof(old));
-		if (old.time_ns > w->time_ns) /* of another CPU, and older */
-			return 0;
-	}
+	if (i && record_of(i).time_ns > w->time_ns) /* of another CPU, and older */
+		return 0;
 	if (i && i->room < w->len) {
 		item_drop(k, p, i);
 		i = NULL;
@@ -162,6 +167,7 @@ static int keep_last(struct keep *k, enum kind kind, uint64_t key, const struct 
 		return -ENOMEM;
 	memcpy(i->rec, rec, w->len);
 	i->sz = w->len;
+	i->undone = false;
 	return 0;
 }
 
@@ -201,8 +207,8 @@ static int settle(struct keep *k, uint32_t tgid, uint32_t tid, bool failed)
 
 	if (!i)
 		return 0;
-	memcpy(&w, i->rec, sizeof(w));
-	if (!failed || !w.arg0)
+	w = record_of(i);
+	if (!i->undone && (!failed || !w.arg0))
 		err = keep_setting(k, &w, i->rec);
 	item_drop(k, p, i);
 	return err;
@@ -236,6 +242,28 @@ static int note_call(struct keep *k, const struct wire *w, const void *rec)
 	}
 }
 
+/* A new stamp carries nothing, nor what was being set on it when it was created. */
+static void note_created(struct keep *k, const struct wire *w)
+{
+	struct keep_proc *p = proc_of(k, w->tgid);
+	uint64_t key, val;
+	size_t pos = 0;
+
+	if (!p)
+		return;
+	for (enum kind kind = KEEP_TEXT; kind <= KEEP_PAYLOAD; kind++) {
+		struct keep_item *i = map_get_ptr(&p->maps[kind], w->arg0);
+
+		if (i && record_of(i).time_ns <= w->time_ns)
+			item_drop(k, p, i);
+	}
+	while (map_next(&p->maps[KEEP_PENDING], &pos, &key, &val)) {
+		struct keep_item *i = (struct keep_item *)(uintptr_t)val;
+
+		i->undone |= record_of(i).arg0 == w->arg0 && record_of(i).time_ns <= w->time_ns;
+	}
+}
+
 static int note_return(struct keep *k, const struct wire *w, const void *rec)
 {
 	const struct entry *e = entry_get(w->func);
@@ -249,8 +277,8 @@ static int note_return(struct keep *k, const struct wire *w, const void *rec)
 			return 0;
 		return keep_last(k, KEEP_OPEN, w->arg1, w, rec);
 	case OP_CREATE:
-		for (enum kind i = KEEP_TEXT; w->arg0 && k->lifecycle && i <= KEEP_PAYLOAD; i++)
-			forget(k, proc_of(k, w->tgid), i, w->arg0);
+		if (w->arg0 && k->lifecycle)
+			note_created(k, w);
 		return 0;
 	case OP_MESSAGE:
 	case OP_CATEGORY:
@@ -401,11 +429,10 @@ static void put_unknown(const struct keep *k, const struct keep_proc *p, struct 
 static void put_items(struct keep *k, const struct keep_proc *p, bool facts, struct put *to)
 {
 	for (const struct keep_item *i = p->first; i; i = i->next) {
-		struct wire w;
+		const struct wire w = record_of(i);
 
-		if ((i->kind == KEEP_FACT) != facts || i->kind == KEEP_FLIGHT)
+		if ((i->kind == KEEP_FACT) != facts || i->kind == KEEP_FLIGHT || i->undone)
 			continue;
-		memcpy(&w, i->rec, sizeof(w));
 		if (w.kind == WIRE_CALL) /* then func is one of the table */
 			k->before.again[w.func]++;
 		put(to, i->rec, i->sz);
