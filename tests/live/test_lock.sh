@@ -30,6 +30,19 @@ done
 run_acltap record -f -o "$tmp/x.csv" -- "$T/seed_loops" all 3
 assert_eq "recording over what a crash left: status" "$status" 0
 
+# Another file is there by now.
+start_tracer record -o "$tmp/gone.acltap" -p "$sleeper"
+wait_for "$LIMIT" test -s "$tmp/gone.acltap"
+rm "$tmp/gone.acltap" && echo mine >"$tmp/gone.acltap"
+kill -INT "$tracer"
+reap "$tracer"
+assert_eq "a capture that was replaced: status" "$status" 1
+assert_match "a capture that was replaced: said" "$(cat "$tmp/stderr")" \
+	"gone.acltap' was removed or replaced while it was recorded"
+assert_eq "a capture that was replaced: no word that it is there" \
+	"$(grep -c 'what was recorded is in' "$tmp/stderr")" 0
+assert_eq "a capture that was replaced: the new file stays" "$(cat "$tmp/gone.acltap")" mine
+
 cp "$ACLTAP" "$tmp/acltap"
 setpriv --reuid 65534 --regid 65534 --clear-groups "$tmp/acltap" list >"$tmp/stdout" 2>"$tmp/stderr"
 assert_eq "list as an ordinary user: status" $? 0

@@ -396,6 +396,25 @@ static void captures_being_written_are_locked(void **state)
 	assert_ok(capwrite_close(w));
 }
 
+/* Nobody will find what was written. */
+static void a_removed_file_is_told(void **state)
+{
+	const char *path = tmpdir_path(state, "c.acltap");
+	struct capwrite *w, *second;
+	struct record rec;
+	size_t sz = make(&rec, 0);
+
+	assert_ok(capwrite_open(path, false, &w));
+	assert_ok(capwrite_record(w, &rec, sz));
+	assert_ok(unlink(path));
+	assert_ok(capwrite_open(path, false, &second));
+	assert_err(capwrite_close(w), ENOENT);
+	assert_ok(capwrite_close(second));
+	assert_ok(capwrite_open(path, true, &w));
+	capwrite_remove(w);
+	assert_int_equal(access(path, F_OK), -1);
+}
+
 /* Records of one process without gaps: a fact, then calls that count up in time. */
 static size_t make_call(struct record *r, uint64_t i)
 {
@@ -835,6 +854,7 @@ int main(void)
 		T(what_is_no_capture_is_refused),
 		T(writer_protects_files),
 		T(captures_being_written_are_locked),
+		T(a_removed_file_is_told),
 		T(only_the_last_is_kept),
 		T(a_crash_between_the_renames),
 		T(a_last_part_is_whole_after_any_number_of_parts),

@@ -15,6 +15,7 @@
 #include "util/clock.h"
 #include "util/log.h"
 #include "util/privs.h"
+#include "util/safepath.h"
 
 #define NS_PER_S 1000000000ull
 
@@ -116,12 +117,14 @@ static void drop_capture(const struct finish_config *cfg)
 {
 	const struct outputs *o = cfg->outputs;
 	bool was;
+	int err;
 
 	if (cfg->source || o->keep_capture || !o->capture)
 		return;
 	was = outputs_enter(o);
-	if (unlink(o->capture))
-		log_warn("cannot remove '%s': %s", o->capture, strerror(errno));
+	err = safepath_remove(o->capture);
+	if (err)
+		log_warn("cannot remove '%s': %s", o->capture, strerror(-err));
 	privs_as_owner(was);
 }
 

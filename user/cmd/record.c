@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "cmd/cmd.h"
 #include "cmd/finish.h"
@@ -61,6 +60,16 @@ static int dry_run(struct run *r)
 	return err || fflush(stdout) ? targets_failed(&r->targets) : EXIT_OK;
 }
 
+static int close_capture(struct run *r)
+{
+	const char *path = r->outputs.capture;
+	int err = capwrite_close(r->capture);
+
+	if (err == -ENOENT)
+		return log_fail(err, "'%s' was removed or replaced while it was recorded", path);
+	return err ? log_err(err, "cannot complete '%s'", path) : 0;
+}
+
 /* After tracing: complete the capture, write the outputs, wait for the command. */
 static int finish(struct run *r, int trace_err, int cmd_status)
 {
@@ -69,21 +78,20 @@ static int finish(struct run *r, int trace_err, int cmd_status)
 	struct finish_result res = {0};
 	bool was = outputs_enter(&r->outputs);
 	int err = trace_err;
-	bool failed;
+	bool failed, gone;
 
 	if (err)
 		capwrite_abandon(r->capture);
 	else
-		err = capwrite_close(r->capture);
+		err = close_capture(r);
 	privs_as_owner(was);
 	r->capture = NULL;
-	if (err && !trace_err)
-		log_err(err, "cannot complete '%s'", r->outputs.capture);
+	gone = !trace_err && err == -ENOENT;
 	if (!trace_err)
 		targets_explain_silence(&r->targets);
 	err = err ?: finish_outputs(&cfg, &res);
 	failed = err || res.status; /* a capture of ours that is not whole is told already */
-	if (failed)
+	if (failed && !gone)
 		finish_keep_capture(&r->outputs);
 	if (r->targets.argv)
 		cmd_status = session_wait_command(r->targets.session);
@@ -120,9 +128,8 @@ static void remove_outputs(struct run *r)
 	if (r->capture) {
 		bool was = outputs_enter(&r->outputs);
 
-		capwrite_abandon(r->capture);
+		capwrite_remove(r->capture);
 		r->capture = NULL;
-		unlink(r->outputs.capture);
 		privs_as_owner(was);
 	}
 	outputs_remove_empty(&r->outputs);

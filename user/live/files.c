@@ -237,7 +237,7 @@ static int look_new(struct files *f, struct file *x, int fd, const char *path)
 	if (!err && scan->dl_debug_state)
 		err = attach_loader(f, fd, scan, path);
 	if (!err && (scan->n_found || scan->dl_debug_state))
-		x->fd = fcntl(fd, F_DUPFD_CLOEXEC, 3);
+		x->fd = fcntl(fd, F_DUPFD_CLOEXEC, 3); /* without one, find() goes by ctime */
 	/* Not to be taken for one without functions at the next look. */
 	if (err == -ENOMEM || (err && scan->n_found))
 		x->state = FILE_FAILED;

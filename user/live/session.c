@@ -180,7 +180,7 @@ static int make_parts(struct session *s)
 	err = err ?: procs_new(&pc, &s->procs);
 	err = err ?: recorder_new(&rc, &s->recorder);
 	if (err)
-		return err;
+		return log_err(err, "cannot prepare the recording");
 	procs_set_recorder(s->procs, s->recorder);
 	if (pc.join == JOIN_CHILDREN)
 		procs_start_joining(s->procs);
@@ -325,7 +325,7 @@ int session_open(const struct session_config *cfg, struct session **out)
 	int err;
 
 	if (!s)
-		return -ENOMEM;
+		return log_err(-ENOMEM, "cannot prepare the recording");
 	s->cfg = *cfg;
 	s->epoll = s->timer = s->signals = -1;
 	err = load(s);

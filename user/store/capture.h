@@ -51,10 +51,12 @@ int capwrite_flush(struct capwrite *w);
 uint64_t capwrite_bytes(const struct capwrite *w);
 /* What the file system has left for the file. 0 or -errno. */
 int capwrite_free_bytes(const struct capwrite *w, uint64_t *bytes);
-/* Flush, footer, fsync, close. Frees w. */
+/* Flush, footer, fsync, close. -ENOENT: somebody removed the file meanwhile. Frees w. */
 int capwrite_close(struct capwrite *w);
 /* Close without footer: the file stays readable up to its last block. Frees w; NULL is fine. */
 void capwrite_abandon(struct capwrite *w);
+/* The same, and the file is removed, wherever its directory is by now. */
+void capwrite_remove(struct capwrite *w);
 
 /* Reading. */
 struct capread;

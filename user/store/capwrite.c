@@ -148,10 +148,7 @@ static int open_version(const char *path, bool overwrite, uint32_t version, stru
 	err = err ?: w->fd < 0 ? w->fd : remove_older(w);
 	err = err ?: write_header(w, version);
 	if (err) {
-		/* Not even a header: nobody can use the file. */
-		if (w->fd >= 0)
-			unlinkat(w->dirfd, w->base, 0);
-		capwrite_abandon(w);
+		capwrite_remove(w); /* not even a header: nobody can use the file */
 		return err;
 	}
 	*out = w;
@@ -462,6 +459,16 @@ static int write_footer(struct capwrite *w)
 	return write_block(w, &f.block, CAPFMT_FOOTER, sizeof(f.footer));
 }
 
+/* Removed while it was written, or replaced by another acltap that was told to overwrite. */
+static int refuse_removed(struct capwrite *w)
+{
+	struct stat st;
+
+	if (!w->err && !fstat(w->fd, &st) && S_ISREG(st.st_mode) && !st.st_nlink)
+		w->err = -ENOENT;
+	return w->err;
+}
+
 int capwrite_close(struct capwrite *w)
 {
 	int err;
@@ -472,7 +479,7 @@ int capwrite_close(struct capwrite *w)
 		w->err = -errno;
 	if (w->last)
 		name_joined(w);
-	err = w->err;
+	err = refuse_removed(w);
 	if (close(w->fd) && !err && errno != EINTR)
 		err = -errno;
 	w->fd = -1;
@@ -493,4 +500,11 @@ void capwrite_abandon(struct capwrite *w)
 	free(w->older);
 	free(w->block);
 	free(w);
+}
+
+void capwrite_remove(struct capwrite *w)
+{
+	if (w && w->fd >= 0)
+		unlinkat(w->dirfd, w->base, 0);
+	capwrite_abandon(w);
 }

@@ -4,10 +4,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "store/mergeplan.h"
 #include "util/log.h"
+#include "util/safepath.h"
 #include "util/str.h"
 
 /* So much is written between two watermarks: readers keep it to sort it. */
@@ -285,12 +285,13 @@ static int write_all(struct writer *w, const char *path, bool overwrite)
 	err = put_head(w);
 	if (!err)
 		err = merge_all(w);
-	if (!err)
-		err = capwrite_close(w->out);
-	else
-		capwrite_abandon(w->out);
+	if (err) {
+		capwrite_remove(w->out); /* the inputs are still there */
+		return err;
+	}
+	err = capwrite_close(w->out);
 	if (err)
-		unlink(path); /* the inputs are still there */
+		safepath_remove(path);
 	return err;
 }
 

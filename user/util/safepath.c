@@ -148,6 +148,15 @@ int safepath_create(int dirfd, const char *base, bool overwrite)
 	return fd < 0 ? -errno : fd;
 }
 
+int safepath_remove(const char *path)
+{
+	_fd_ int dirfd = -1;
+	_free_ char *base = NULL;
+	int err = safepath_dir(path, &dirfd, &base);
+
+	return err ?: unlinkat(dirfd, base, 0) ? -errno : 0;
+}
+
 static int random_suffix(char out[7])
 {
 	static const char set[] = "abcdefghijklmnopqrstuvwxyz234567";

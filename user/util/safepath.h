@@ -22,6 +22,9 @@ int safepath_dir(const char *path, int *dirfd, char **base);
  */
 int safepath_create(int dirfd, const char *base, bool overwrite);
 
+/* Removes the file of that path; the links above are not followed either. 0 or -errno. */
+int safepath_remove(const char *path);
+
 /* Creates ".<base>.XXXXXX" in dirfd for reading and writing; its name (to be freed) in *name. */
 int safepath_temp(int dirfd, const char *base, char **name);
 
