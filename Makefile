@@ -146,10 +146,10 @@ $(O)/san/golden: $(O)/san/tests/golden/golden.o $(O)/san/libpure.a
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(SAN) -o $@ $^ $(LIBS_PURE) -lm
 
-golden: deps $(O)/san/golden ## compare every output of every event script with what is expected
+golden: deps $(O)/san/golden $(O)/acltap ## compare every output of every event script with what is expected
 	$(Q)O=$(O) scripts/run-tests.sh golden
 
-golden-update: $(O)/san/golden ## write what is expected anew (then read it)
+golden-update: $(O)/san/golden $(O)/acltap ## write what is expected anew (then read it)
 	$(Q)$(O)/san/golden --update tests/golden/*.ev
 	$(Q)O=$(O) tests/golden/test_binary.sh --update
 	$(Q)O=$(O) tests/golden/test_tables.sh --update
@@ -160,7 +160,7 @@ unit: deps $(UNIT_BIN) ## build and run the unit tests (ASan, UBSan)
 test: ## install what is missing, build, run every test that can run here
 	$(Q)scripts/deps.sh test
 	$(Q)$(MAKE) --no-print-directory O=$(O) all targets $(UNIT_BIN) $(O)/san/golden fuzz-bin
-	$(Q)O=$(O) scripts/run-tests.sh unit golden fuzz live vm
+	$(Q)O=$(O) scripts/run-tests.sh vm fuzz golden unit live
 
 vm-test: ## boot each kernel in an emulated machine, run the live tests there, print a table
 	$(Q)scripts/deps.sh vm

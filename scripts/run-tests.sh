@@ -1,11 +1,11 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
-# Runs the test layers (unit golden live vm fuzz; vm-more: all kernels) or test files (tests/live/test_x.sh) named as
-# arguments and prints one closing line.
+# Runs the test layers (unit golden live vm fuzz; vm-more: all kernels) or test files named as
+# arguments (tests/live/test_x.sh) and prints one closing line. Best first what takes longest.
 # Every test program prints TAP lines; a skip passes only when tests/allowed-skips allows it.
 # TEST_LIMIT: seconds that a test file may take.
 set -u
-shopt -s extglob
+shopt -s extglob nullglob
 cd "$(dirname "$0")/.." || exit 1
 export O=${O:-build}
 log=$(mktemp) || exit 1
@@ -47,45 +47,53 @@ run_script() {	# tests/LAYER/test_NAME.sh
 	run_one "${name%.sh}" timeout "${TEST_LIMIT:-900}" bash "$1"
 }
 
-# Each in an emulated machine of its own with one CPU, so that they do not disturb each other.
-run_vms() {	# test files: as many at a time as there are CPUs
+run_unit() {	# program
+	case $1 in *.[od]) return ;; esac
+	[ -f "tests/unit/${1##*/}.c" ] || return
+	CMOCKA_MESSAGE_OUTPUT=TAP run_one "${1##*/}" timeout 600 "$1"
+}
+
+run_test() {	# script or program of a unit test
+	case $1 in
+	*.sh) run_script "$1" ;;
+	*) run_unit "$1" ;;
+	esac
+}
+
+side_by_side() {	# tests: as many at a time as there are CPUs
 	local dir n=0
 	dir=$(mktemp -d) || exit 1
 	for t; do
 		[ "$(jobs -rp | wc -l)" -lt "$(nproc)" ] || wait -n
 		n=$((n + 1))
-		(log=$dir/$n run_script "$t") &
+		(log=$dir/$n && : >"$log" && run_test "$t") &
 	done
 	wait
 	cat "$dir"/* >>"$log"
 	rm -rf "$dir"
 }
 
-for layer in "$@"; do
-	case $layer in
-	*/*)
-		run_script "$layer"
-		continue ;;
-	esac
-	echo "== $layer"
-	case $layer in
-	unit)
-		for t in "$O"/san/unit/test_*; do
-			case $t in *.[od]) continue ;; esac
-			[ -f "tests/unit/${t##*/}.c" ] || continue
-			CMOCKA_MESSAGE_OUTPUT=TAP run_one "${t##*/}" timeout 600 "$t"
-		done ;;
-	vm)
-		run_vms tests/vm/test_*.sh ;;
-	vm-more)
-		run_vms tests/vm/{test,more}_*.sh ;;
-	*)
-		for t in tests/"$layer"/test_*.sh; do
-			[ -e "$t" ] || continue
-			run_script "$t"
-		done ;;
+# Live tests look at the whole machine, so each has it alone. The others do not disturb each other.
+alone=() beside=()
+for what in "$@"; do
+	case $what in
+	*/*) alone+=("$what") ;;
+	live) alone+=(tests/live/test_*.sh) ;;
+	vm-more) beside+=(tests/vm/{test,more}_*.sh) ;;
+	unit) beside+=("$O"/san/unit/test_*) ;;
+	*) beside+=(tests/"$what"/test_*.sh) ;;
 	esac
 done
+if [ ${#beside[@]} -gt 0 ]; then
+	echo "== side by side"
+	side_by_side "${beside[@]}"
+fi
+if [ ${#alone[@]} -gt 0 ]; then
+	echo "== one after the other"
+	for t in "${alone[@]}"; do
+		run_script "$t"
+	done
+fi
 
 allowed() {	# is the reason of this skip in tests/allowed-skips, and does its condition hold?
 	local reason=$1 pattern condition

@@ -4,5 +4,4 @@
 #   make golden-update, and read the difference before it is committed.
 set -eu
 cd "$(dirname "$0")/../.."
-make -s --no-print-directory O="$O" "$O/san/golden" >&2
 exec "$O/san/golden" tests/golden/*.ev
