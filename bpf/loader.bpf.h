@@ -99,7 +99,7 @@ int loaded(struct pt_regs *ctx)
 
 struct wait {
 	__u64 until;
-	__u64 sp; /* of the waiting thread: an address that can be read */
+	__u64 ip; /* of the waiting thread: its page was just run, so it is resident */
 	__u32 tgid;
 	__u32 state; /* in the end */
 };
@@ -112,9 +112,12 @@ static long wait_step(__u32 i, struct wait *w)
 	(void)i;
 	/*
 	 * What is read does not matter: on the way there the kernel gives the CPU to others that
-	 * want it (__get_user_pages() calls cond_resched()), also where it is not preemptible.
+	 * want it (__get_user_pages() calls cond_resched()), also where it is not preemptible. A
+	 * page that has gone meanwhile is not brought in: it may never come.
 	 */
-	bpf_copy_from_user_task(&byte, sizeof(byte), (void *)w->sp, bpf_get_current_task_btf(), 0);
+	if (!bpf_probe_read_user(&byte, sizeof(byte), (void *)w->ip))
+		bpf_copy_from_user_task(&byte, sizeof(byte), (void *)w->ip,
+					bpf_get_current_task_btf(), 0);
 	stop = bpf_map_lookup_elem(&stops, &w->tgid);
 	w->state = stop ? *stop : STOP_SETTLED;
 	return w->state != STOP_WAIT || !may_stop() || bpf_ktime_get_ns() > w->until;
@@ -148,7 +151,7 @@ static __always_inline void rearm(__u32 tgid)
 SEC("uprobe")
 int loaded_wait(struct pt_regs *ctx)
 {
-	struct wait w = {.sp = PT_REGS_SP(ctx), .tgid = current_ids() >> 32};
+	struct wait w = {.ip = PT_REGS_IP(ctx), .tgid = current_ids() >> 32};
 	struct proc_state *proc = bpf_map_lookup_elem(&procs, &w.tgid);
 	__u32 *stop, state;
 

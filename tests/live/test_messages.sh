@@ -36,4 +36,15 @@ start_target "$T/messages"
 attach_and_run -o "$tmp/attached.ndjson"
 assert_eq "attached: status" "$status/$target_status" 0/0
 compare_truth "attached: every message" "$tmp/attached.ndjson"
+
+# Who joins by his own call could lend a page that never comes (S53): none is brought in.
+new_truth
+cp "$T/messages" "$tmp/joining"
+start_tracer record -n joining -o "$tmp/joined.ndjson"
+ACLTAP_CANNOT_FAULT=1 "$tmp/joining"
+assert_eq "joining: status of the target" $? 0
+kill -INT "$tracer"
+reap "$tracer"
+assert_eq "joining: status" "$status" 0
+compare_truth "joining: every message, or unreadable" "$tmp/joined.ndjson"
 finish

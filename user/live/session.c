@@ -115,7 +115,8 @@ static int load(struct session *s)
 				 .follow = s->cfg.follow,
 				 .launch = s->cfg.argv && !s->cfg.no_stop,
 				 .hold = !s->cfg.no_stop,
-				 .may_fault = true};
+				 /* Who joins by himself could lend a page that never comes. */
+				 .may_fault = !s->cfg.join};
 	/* Loading will tell: parsing the kernel's types takes longer than all the rest. */
 	struct ahead ahead = {.types = !features_denied(FEATURE_BTF)};
 	_fd_ int types = -1;
