@@ -105,11 +105,17 @@ static __always_inline void fill(struct wire *w, __u8 kind, __u8 func, __u64 pid
 	w->time_ns = bpf_ktime_get_ns();
 }
 
-/* The state of the current thread, made at its first call; NULL when the map is full. */
-static __always_inline struct thread_state *thread_get(__u32 tid)
+/* The key of the current thread's state: as the initial namespace counts, as the kernel tells. */
+static __always_inline __u32 thread_key(void)
 {
+	return (__u32)bpf_get_current_pid_tgid();
+}
+
+/* The state of the current thread, made at its first call; NULL when the map is full. */
+static __always_inline struct thread_state *thread_get(void)
+{
+	__u32 tid = thread_key(), zero = 0;
 	struct thread_state *th = bpf_map_lookup_elem(&threads, &tid), *fresh;
-	__u32 zero = 0;
 
 	if (th)
 		return th;

@@ -292,12 +292,11 @@ static __always_inline void step(struct thread_state *th, int lost)
 /* The state of the current thread with what both programs put there. */
 static __always_inline struct thread_state *thread_here(void *ctx)
 {
-	__u64 ids = current_ids();
-	struct thread_state *th = thread_get((__u32)ids);
+	struct thread_state *th = thread_get();
 
 	if (!th)
 		return NULL;
-	th->ids = ids;
+	th->ids = current_ids();
 	th->cookie = cookie_of(ctx);
 	th->func = COOKIE_FUNC(th->cookie);
 	return th;

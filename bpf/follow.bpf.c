@@ -203,14 +203,13 @@ int on_exec(struct bpf_raw_tracepoint_args *ctx)
 	struct task_struct *task = (struct task_struct *)ctx->args[0];
 	__u32 old_tid = (__u32)ctx->args[1];
 	__u64 pid_tgid = current_ids();
-	__u32 tgid = pid_tgid >> 32;
+	__u32 tgid = pid_tgid >> 32, tid = thread_key();
 	struct proc_state *proc = bpf_map_lookup_elem(&procs, &tgid);
 
 	if (!proc || proc->flags & PROC_IGNORED)
 		return new_program(tgid, task);
-	if (!ns_ino) /* as the initial namespace counts */
-		bpf_map_delete_elem(&threads, &old_tid);
-	bpf_map_delete_elem(&threads, &tgid);
+	bpf_map_delete_elem(&threads, &old_tid);
+	bpf_map_delete_elem(&threads, &tid);
 	emit_comm(WIRE_EXEC, pid_tgid, proc, 0, task, BPF_RB_FORCE_WAKEUP);
 	if (launch)
 		stop_new_program(tgid, task);
@@ -233,7 +232,7 @@ int on_exit(struct bpf_raw_tracepoint_args *ctx)
 {
 	struct task_struct *task = (struct task_struct *)ctx->args[0];
 	__u64 pid_tgid = current_ids();
-	__u32 tgid = pid_tgid >> 32, tid = (__u32)pid_tgid;
+	__u32 tgid = pid_tgid >> 32, tid = thread_key();
 	struct proc_state *proc = bpf_map_lookup_elem(&procs, &tgid);
 	struct thread_state *th;
 	struct wire *w;

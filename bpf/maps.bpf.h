@@ -27,7 +27,7 @@ struct {
 	__type(value, struct proc_state);
 } procs SEC(".maps");
 
-/* tid -> push depth and sequence. The thread's own probes write, exit removes. */
+/* thread_key() -> push depth and sequence. The thread's own probes write, exit removes. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, PROBE_MAX_THREADS);

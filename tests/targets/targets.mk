@@ -97,7 +97,7 @@ $(T)/acl.abi3.so: $(TS)/lib/aclmodule.c $(T)/jmp/.checked
 	$(Q)$(TCC) $(T_BASE) -O2 -isystem $(T_PYINC) -shared -fPIC -MMD -MP -MF $(T)/acl.abi3.d -o $@ $< $(T_LINK)
 
 # ---- Programs ---------------------------------------------------------------------------------
-T_PROGS := seed_loops behaviour threads short crash fork_exec leader_exit nullstamp messages storm rwx steps \
+T_PROGS := seed_loops behaviour threads thread_exec short crash fork_exec leader_exit nullstamp messages storm rwx steps \
 	forkstorm clonevm longjmp seccomped names corners crowd
 T_BIN := $(T_PROGS:%=$(T)/%)
 T_EXTRA := $(T)/dlopen_late $(T)/handler $(T)/seed_nopie $(T)/seed_static
