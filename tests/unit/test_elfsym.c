@@ -428,6 +428,21 @@ static void huge_counts_are_refused(void **state)
 	free(img.bytes);
 }
 
+/* A sparse file can be as long as its table says. */
+static void a_huge_gnu_hash_is_refused(void **state)
+{
+	const struct fakeelf f = {
+		.syms = two, .n_syms = 2, .hash = FAKE_GNU_HASH, .no_sections = true};
+	struct fakeelf_image img;
+	uint32_t buckets = 1u << 31;
+
+	(void)state;
+	fakeelf_build(&f, &img);
+	memcpy(img.bytes + img.hash, &buckets, sizeof(buckets));
+	assert_err(scan_bytes(img.bytes, img.len), EFBIG);
+	free(img.bytes);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -450,6 +465,7 @@ int main(void)
 		cmocka_unit_test(damaged_sections_do_not_matter),
 		cmocka_unit_test(names_stay_in_their_table),
 		cmocka_unit_test(huge_counts_are_refused),
+		cmocka_unit_test(a_huge_gnu_hash_is_refused),
 	};
 
 	return RUN(tests);

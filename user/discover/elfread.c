@@ -323,6 +323,8 @@ static int count_gnu_hash(const struct elfread *r, uint64_t at, uint64_t *n)
 
 	if (err)
 		return err;
+	if (h[0] > MAX_SYMBOLS)
+		return -EFBIG;
 	buckets = at + sizeof(h) + (uint64_t)h[2] * 8;
 	err = max_bucket(r, buckets, h[0], &first);
 	if (err)
