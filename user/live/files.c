@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -17,13 +18,17 @@
 #include "util/map.h"
 #include "util/str.h"
 
+/* So many executable files are remembered, libraries and all: some 100 MB. */
+#define FILES_MAX (1u << 18)
+
 struct file {
 	dev_t dev;
 	ino_t ino;
 	struct timespec ctime; /* of a file without probes: its inode may be used again */
 	enum file_state state;
 	bool by_name; /* see files_by_name() */
-	int fd;	      /* of a probed file: keeps the inode */
+	bool linked;  /* has probes, or was to have some: they keep the inode */
+	int fd;	      /* of a probed file, -1 = none */
 	size_t next;  /* number of another one with the same key, 0 = none */
 	char *about;
 	struct attach_point stamp; /* the return of create_stamp, watched only at first */
@@ -36,6 +41,7 @@ struct files {
 	struct files_config cfg;
 	struct file *v;
 	size_t n, cap;
+	size_t loaders;	     /* of them, dynamic loaders */
 	struct map by_inode; /* key_of() -> number of the newest, from 1 */
 	bool stamps_off;     /* the returns of create_stamp are not watched now */
 };
@@ -72,18 +78,33 @@ static uint64_t key_of(const struct stat *st)
 	return hash_bytes(0, id, sizeof(id));
 }
 
-/* Inodes are used again, and keys can be made to collide: what has the same key is a list. */
+/* Keys can be made to collide: what has the same key is a list. */
 static struct file *find(struct files *f, const struct stat *st)
 {
 	struct file *x;
 
 	for (size_t i = map_get(&f->by_inode, key_of(st)); i; i = x->next) {
 		x = &f->v[i - 1];
-		if (x->dev == st->st_dev && x->ino == st->st_ino &&
-		    (x->fd >= 0 || !memcmp(&x->ctime, &st->st_ctim, sizeof(x->ctime))))
+		if (x->dev == st->st_dev && x->ino == st->st_ino)
 			return x;
 	}
 	return NULL;
+}
+
+/* The number of a file that is gone is used again, and a file may be written anew. */
+static bool is_current(const struct file *x, const struct stat *st)
+{
+	return x->linked || !memcmp(&x->ctime, &st->st_ctim, sizeof(x->ctime));
+}
+
+/* Looked at again as if it were new: nobody can make the table grow by touching a file. */
+static void renew(struct file *x, const struct stat *st)
+{
+	size_t next = x->next;
+
+	free(x->about);
+	*x = (struct file){.dev = st->st_dev, .ino = st->st_ino, .ctime = st->st_ctim, .fd = -1};
+	x->next = next;
 }
 
 static struct file *add(struct files *f, const struct stat *st)
@@ -91,11 +112,13 @@ static struct file *add(struct files *f, const struct stat *st)
 	size_t older = map_get(&f->by_inode, key_of(st));
 	struct file *x;
 
+	if (f->n >= FILES_MAX)
+		return NULL;
 	if (grow_table(f->v, f->n, f->cap, 64) || map_set(&f->by_inode, key_of(st), f->n + 1))
 		return NULL;
 	x = &f->v[f->n++];
-	*x = (struct file){.dev = st->st_dev, .ino = st->st_ino, .ctime = st->st_ctim, .fd = -1};
-	x->next = older;
+	*x = (struct file){.next = older};
+	renew(x, st);
 	return x;
 }
 
@@ -110,12 +133,12 @@ static void refused(void *ctx, size_t i, int err)
 {
 	struct refusals *r = ctx;
 	const struct probe *p = &r->probes[i];
-	char why[LOG_ERROR_MAX];
+	char why[LOG_ERROR_MAX], path[PATH_MAX];
 
 	log_error_text(err, why);
 	log_warn("cannot probe %s in '%s': %s", entry_name(p->func), r->path, why);
-	str_printf(r->about, "%s\t%s refused by the kernel: %s\n", r->path, entry_name(p->func),
-		   why);
+	log_safe(r->path, strlen(r->path), path, sizeof(path));
+	str_printf(r->about, "%s\t%s refused by the kernel: %s\n", path, entry_name(p->func), why);
 }
 
 static int attach_probes(struct files *f, int fd, enum attach_prog prog, const struct probe *p,
@@ -222,6 +245,7 @@ static int attach_loader(struct files *f, int fd, const struct elf_scan *scan, c
 	name[sizeof(name) - 1] = '\0';
 	n = attach_points(f->cfg.attach, ATTACH_LOADED, GROUP_KEEP, fd, &p, 1, loader_refused,
 			  name);
+	f->loaders += n > 0;
 	return n < 0 ? n : 0;
 }
 
@@ -232,12 +256,13 @@ static int look_new(struct files *f, struct file *x, int fd, const char *path)
 	int err = scan ? elfsym_scan(fd, scan) : -ENOMEM;
 
 	x->by_name = !err && scan->by_name;
+	x->linked = !err && (scan->n_found || scan->dl_debug_state);
 	if (!err && scan->n_found)
 		err = attach_functions(f, x, fd, scan, path, &about);
 	if (!err && scan->dl_debug_state)
 		err = attach_loader(f, fd, scan, path);
-	if (!err && (scan->n_found || scan->dl_debug_state))
-		x->fd = fcntl(fd, F_DUPFD_CLOEXEC, 3); /* without one, find() goes by ctime */
+	if (!err && x->linked)
+		x->fd = fcntl(fd, F_DUPFD_CLOEXEC, 3);
 	/* Not to be taken for one without functions at the next look. */
 	if (err == -ENOMEM || (err && scan->n_found))
 		x->state = FILE_FAILED;
@@ -257,9 +282,12 @@ int files_look(struct files *f, int fd, const char *path)
 	if (!S_ISREG(st.st_mode))
 		return FILE_PLAIN;
 	x = find(f, &st);
-	if (x)
+	if (x && is_current(x, &st))
 		return x->state;
-	x = add(f, &st);
+	if (x)
+		renew(x, &st);
+	else
+		x = add(f, &st);
 	if (!x)
 		return -ENOMEM;
 	err = look_new(f, x, fd, path);
@@ -323,6 +351,11 @@ size_t files_probed(const struct files *f)
 	for (size_t i = 0; i < f->n; i++)
 		n += f->v[i].state == FILE_PROBED;
 	return n;
+}
+
+size_t files_loaders(const struct files *f)
+{
+	return f->loaders;
 }
 
 size_t files_known(const struct files *f)

@@ -57,8 +57,9 @@ size_t files_ineffective(struct files *f, const struct proc_file *pf, size_t *al
 /* May that file look up functions of the same names in another one? See discover/byname.h. */
 bool files_by_name(struct files *f, const struct proc_file *pf);
 
-size_t files_probed(const struct files *f); /* number of files with probes */
-size_t files_known(const struct files *f);  /* number of files looked at */
+size_t files_probed(const struct files *f);  /* number of files with probes */
+size_t files_known(const struct files *f);   /* number of files looked at */
+size_t files_loaders(const struct files *f); /* of these, dynamic loaders with a probe */
 
 /* What is probed where and why, one line each. */
 int files_describe(const struct files *f, struct str *text);
