@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* thread_exec N: a thread that is not the main one makes a call and starts the program anew, N times. */
+/* thread_exec N: a thread, not the main one, makes a call and executes the program anew; N times.
+ */
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -18,7 +18,8 @@ int procread_open(pid_t pid, const char *name)
 	int fd;
 
 	snprintf(path, sizeof(path), "/proc/%d/%s", pid, name);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
+	/* "exe" leads to the file: not to wait for who holds a lease on it. */
+	fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
 	if (fd < 0)
 		return errno == ENOENT ? -ESRCH : -errno;
 	return fd;

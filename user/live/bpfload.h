@@ -69,7 +69,8 @@ int bpf_program_for(struct bpf *b, enum attach_prog prog, uint64_t cookie,
 /* Opens or closes the gate: calls are recorded only while it is open. */
 void bpf_gate(struct bpf *b, bool open);
 
-int bpf_trace_process(struct bpf *b, uint32_t tgid); /* -E2BIG: too many processes */
+int bpf_trace_process(struct bpf *b, uint32_t tgid);	/* -E2BIG: too many processes */
+bool bpf_is_traced(const struct bpf *b, uint32_t tgid); /* or ignored: the programs know it */
 void bpf_untrace_process(struct bpf *b, uint32_t tgid);
 /* Removes the state of its threads, where no program sees them end. */
 void bpf_forget_threads(struct bpf *b, uint32_t tgid);

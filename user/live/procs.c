@@ -26,6 +26,7 @@
 #define MARGIN_NS 50000000ull
 #define TASK_COMM_LEN 16
 #define RESCAN_NS 1000000000ull
+#define DESCENT_ROUNDS 16
 
 int procs_new(const struct procs_config *cfg, struct procs **out)
 {
@@ -62,16 +63,25 @@ struct look {
 	char by_name[256]; /* path of one that may pass calls on to another, "" = none */
 };
 
+/* Not for a reason that lies in the process: it ended, or mapped something else meanwhile. */
+static bool is_failure(int err)
+{
+	return err && err != -ESRCH && err != -ENOENT && err != -ESTALE && err != -ENOEXEC;
+}
+
 /* What it is nobody knows: it may be the library. */
 static void tell_unreadable(struct proc *p, const struct proc_file *pf)
 {
-	if (pf->err == -EACCES && !p->unreadable) {
+	char text[LOG_ERROR_MAX];
+	const char *why =
+		pf->err == -EAGAIN ? "somebody has a lease on it" : log_error_text(pf->err, text);
+
+	if (is_failure(pf->err) && !p->unreadable) {
 		p->unreadable = true;
-		log_warn("PID %d: cannot look into '%s': permission denied; calls of it are not "
-			 "seen",
-			 p->pid, pf->path);
+		log_warn("PID %d: cannot look into '%s': %s; calls of it are not seen", p->pid,
+			 pf->path, why);
 	} else {
-		log_verbose("PID %d: cannot open '%s': %s", p->pid, pf->path, strerror(-pf->err));
+		log_verbose("PID %d: cannot open '%s': %s", p->pid, pf->path, why);
 	}
 }
 
@@ -188,12 +198,44 @@ static void tell_doubled(const struct look *l)
 		 l->p->pid, l->by_name);
 }
 
+static int scan_maps(struct procs *ps, struct proc *p, struct look *l)
+{
+	*l = (struct look){.ps = ps, .p = p};
+	return proc_scan_maps(p->pid, look_at, l);
+}
+
+/*
+ * Again when that probed a dynamic loader: the process may have passed it between, and what it
+ * mapped there nobody tells.
+ */
+static int scan_all(struct procs *ps, struct proc *p, struct look *l)
+{
+	size_t before = files_loaders(ps->cfg.files);
+	int err = scan_maps(ps, p, l);
+
+	if (!err && files_loaders(ps->cfg.files) != before)
+		err = scan_maps(ps, p, l);
+	return err;
+}
+
+static void tell_unlooked(struct proc *p, int err)
+{
+	char why[LOG_ERROR_MAX];
+
+	if (!is_failure(err) || p->unreadable)
+		return;
+	p->unreadable = true;
+	log_warn("PID %d: cannot see what it maps: %s; calls of a library that is new are not seen",
+		 p->pid, log_error_text(err, why));
+}
+
 /* Looks at what the process maps now and probes what is new. */
 int procs_look(struct procs *ps, struct proc *p)
 {
-	struct look l = {.ps = ps, .p = p};
-	int err = proc_scan_maps(p->pid, look_at, &l);
+	struct look l;
+	int err = scan_all(ps, p, &l);
 
+	tell_unlooked(p, err);
 	tell_doubled(&l);
 	if (l.probed && !p->settled)
 		procs_settle(ps, p);
@@ -209,8 +251,8 @@ int procs_look(struct procs *ps, struct proc *p)
 int procs_scan(struct procs *ps, pid_t pid, bool *probed)
 {
 	struct proc unknown = {.pid = pid, .told = true, .unreadable = true};
-	struct look l = {.ps = ps, .p = &unknown};
-	int err = proc_scan_maps(pid, look_at, &l);
+	struct look l;
+	int err = scan_maps(ps, &unknown, &l);
 
 	*probed = l.probed;
 	return err;
@@ -266,23 +308,32 @@ int procs_attach_one(struct procs *ps, pid_t pid)
 	return 0;
 }
 
+struct descent {
+	struct procs *ps;
+	bool found;
+};
+
+/* One that the programs know is a child of a traced one: its record comes. */
 static int attach_descendant(void *ctx, pid_t pid)
 {
-	struct procs *ps = ctx;
+	struct descent *d = ctx;
 
-	if (!procset_find(&ps->set, pid))
-		procs_attach_one(ps, pid); /* it may have ended meanwhile */
+	if (procset_find(&d->ps->set, pid) || bpf_is_traced(d->ps->cfg.bpf, (uint32_t)pid))
+		return 0;
+	d->found |= !procs_attach_one(d->ps, pid); /* it may have ended meanwhile */
 	return 0;
 }
 
+/* Until all are known whose forks are not followed; where none is, later ones join. */
 void procs_attach_descendants(struct procs *ps, pid_t pid)
 {
-	size_t before;
+	struct descent d;
+	int rounds = 0;
 
-	do { /* forks are followed from now on, so this ends */
-		before = ps->set.n;
-		proc_for_each_descendant(pid, attach_descendant, ps);
-	} while (ps->set.n != before);
+	do {
+		d = (struct descent){.ps = ps};
+		proc_for_each_descendant(pid, attach_descendant, &d);
+	} while (d.found && ++rounds < DESCENT_ROUNDS);
 }
 
 /* Unknown is no. */
@@ -387,15 +438,18 @@ void procs_tell_window(struct procs *ps, pid_t pid, uint64_t loaded_ns)
 	facts_put(ps->rec, pid, FACT_UNPROBED, text, strlen(text));
 }
 
-/* Attached processes go on when nobody answers; launched ones are stopped by a signal then. */
-static void tell_expired(struct procs *ps, pid_t pid)
+/*
+ * Attached processes go on when nobody answers; launched ones are stopped by a signal then. The
+ * programs count waits that nobody answered; whose they were the age of the record tells.
+ */
+static void tell_expired(struct procs *ps, pid_t pid, uint64_t since_ns)
 {
 	static const char late[] = "probed late: calls may not be seen";
 	uint32_t expired = __atomic_load_n(&ps->cfg.bpf->control->expired, __ATOMIC_RELAXED);
 
-	if (expired == ps->expired)
+	if (expired == ps->expired || clock_mono_ns() - since_ns < STOP_WAIT_NS)
 		return;
-	ps->expired = expired;
+	ps->expired++;
 	if (!ps->cfg.launched) {
 		log_warn("PID %d waited for its probes too long and went on: calls may not be seen",
 			 pid);
@@ -430,7 +484,7 @@ static void changed(struct procs *ps, pid_t pid, uint64_t loaded_ns)
 	}
 	if (p)
 		procs_look(ps, p);
-	tell_expired(ps, pid);
+	tell_expired(ps, pid, loaded_ns);
 	if (how)
 		procs_let_go(ps, pid, how, loaded_ns);
 	else if (files_probed(ps->cfg.files) != before)
@@ -466,7 +520,7 @@ static void executed(struct procs *ps, const struct wire *w)
 	if (how) {
 		/* Its loader is probed now; when it starts again, nothing has to be waited for. */
 		procs_know_exe_of(ps, p->pid, STOP_QUIET);
-		tell_expired(ps, p->pid);
+		tell_expired(ps, p->pid, w->time_ns);
 		procs_let_go(ps, p->pid, how, w->time_ns);
 	} else if (files_probed(ps->cfg.files) != before && !stops_held(ps->cfg.bpf, p->pid)) {
 		/* Not held by its loader meanwhile either: that is before any call. */
@@ -519,11 +573,17 @@ size_t procs_left(const struct procs *ps)
 	return n;
 }
 
-static bool gone(const struct proc *p)
+/* For want of descriptors or memory nobody ends. */
+static bool gone(struct proc *p)
 {
 	uint64_t start;
+	int err = proc_start_time(p->pid, &start);
 
-	return proc_start_time(p->pid, &start) || start != p->start_time || proc_is_zombie(p->pid);
+	if (err)
+		return err == -ESRCH || err == -ENOENT;
+	if (!p->start_time)
+		p->start_time = start;
+	return start != p->start_time || proc_is_zombie(p->pid);
 }
 
 void procs_check_alive(struct procs *ps)

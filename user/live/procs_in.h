@@ -13,7 +13,7 @@ struct procs {
 	bool any_settled;
 	uint64_t looked_ns;    /* when all were looked at last, or tracing began */
 	uint32_t unseen;       /* changes that found no room in the ring, as of the last look */
-	uint32_t expired;      /* waits that nobody answered in time, as of the last look */
+	uint32_t expired;      /* waits that nobody answered in time, of those told */
 	unsigned int unproven; /* ended before it was known whether they are asked for */
 	bool stamps_due;       /* some settled process has not shown a stamp; see watch_stamps() */
 };

@@ -12,7 +12,7 @@
 
 struct proc {
 	pid_t pid;
-	uint64_t start_time;  /* tells a re-used PID */
+	uint64_t start_time;  /* tells a re-used PID; 0 = not known yet */
 	bool gone;	      /* it was not there at the last look */
 	bool ignored;	      /* -n: called a traced function and has another name */
 	bool settled;	      /* maps a probed file */

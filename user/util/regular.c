@@ -26,6 +26,7 @@ int regular_reopen(int path_fd)
 	if (!S_ISREG(st.st_mode))
 		return S_ISDIR(st.st_mode) ? -EISDIR : -EINVAL;
 	snprintf(link, sizeof(link), "/proc/self/fd/%d", path_fd);
-	fd = open(link, O_RDONLY | O_CLOEXEC);
+	/* Not to wait for who holds a lease on it. */
+	fd = open(link, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
 	return fd < 0 ? -errno : fd;
 }
