@@ -35,6 +35,26 @@ reap "$tracer"
 assert_eq "a process that forks all the time: status" "$status" 0
 kill "$pid"
 
+# One that maps a lot and says without end that its loader has mapped more: Ctrl-C is heard.
+start "$PYTHON" -c '
+import ctypes, mmap, os, sys
+library = ctypes.CDLL(sys.argv[1])
+fd = os.open(sys.argv[1], os.O_RDONLY)
+pages = [mmap.mmap(fd, 4096, flags=mmap.MAP_PRIVATE, prot=mmap.PROT_READ | mmap.PROT_EXEC,
+                   offset=4096 * (i % 2)) for i in range(8000)]
+loader = next(line.split()[-1] for line in open("/proc/self/maps") if "/ld-" in line)
+say = ctypes.CDLL(loader)._dl_debug_state
+open(sys.argv[2], "w").close()
+while True:
+    say()' "$T/jmp/libmsprofiler.so" "$tmp/loud"
+wait_for "$LIMIT" test -e "$tmp/loud" || die "the loud process does not start"
+start_tracer record -o "$tmp/loud.acltap" -p "$pid"
+sleep 1
+kill -INT "$tracer"
+reap "$tracer"
+assert_eq "a loader that never ends: Ctrl-C is heard" "$status" 0
+kill -KILL "$pid"
+
 # More libraries than acltap may have files open.
 libs=()
 for i in {1..30}; do

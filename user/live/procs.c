@@ -550,7 +550,8 @@ void procs_life(struct procs *ps, const struct wire *w, const char *msg)
 			join_call(ps, w, comm);
 		break;
 	case WIRE_LOADED:
-		changed(ps, (pid_t)w->tgid, w->time_ns);
+		if (!ps->ending)
+			changed(ps, (pid_t)w->tgid, w->time_ns);
 		break;
 	case WIRE_EXIT:
 		if (p && w->flags & WIRE_F_LAST)
@@ -652,6 +653,7 @@ void procs_stop_stopping(struct procs *ps)
 {
 	ps->cfg.bpf->control->may_stop = 0;
 	ps->cfg.bpf->control->joining = 0;
+	ps->ending = true;
 	guardian_continue_all(ps->cfg.bpf, false);
 }
 

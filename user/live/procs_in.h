@@ -11,6 +11,7 @@ struct procs {
 	struct recorder *rec;
 	struct procset set;
 	bool any_settled;
+	bool ending;	       /* nothing is recorded any more: nothing has to be probed */
 	uint64_t looked_ns;    /* when all were looked at last, or tracing began */
 	uint32_t unseen;       /* changes that found no room in the ring, as of the last look */
 	uint32_t expired;      /* waits that nobody answered in time, of those told */

@@ -14,6 +14,7 @@
 #define CLOCK_EVERY (1000 * MS)
 #define LOSS_EVERY (100 * MS)
 #define SETTLE_ROUNDS 200
+#define SLOW (50 * MS) /* that processes may be looked at in one drain */
 
 struct recorder {
 	struct recorder_config cfg;
@@ -196,14 +197,16 @@ static int take(void *ctx, const void *rec, size_t sz)
 
 	if (sz < sizeof(*w) || w->len > sz || w->len < sizeof(*w))
 		return -EBADMSG; /* not ours: the ring and the programs are one build */
-	return w->kind == WIRE_CALL || w->kind == WIRE_RETURN ? take_call(ctx, w)
-							      : take_life(ctx, w);
+	if (w->kind == WIRE_CALL || w->kind == WIRE_RETURN)
+		return take_call(ctx, w);
+	/* Where a process is looked at: signals are to be heard in between. */
+	return take_life(ctx, w) ?: 1;
 }
 
-long recorder_drain(struct recorder *r)
+static long drain(struct recorder *r, uint64_t slow_ns)
 {
 	uint64_t watermark;
-	long n = ring_drain(r->cfg.ring, take, r, &watermark);
+	long n = ring_drain(r->cfg.ring, take, r, slow_ns, &watermark);
 
 	/*
 	 * A record can be newer than the watermark of the drain that took it. So one more after the
@@ -219,6 +222,16 @@ long recorder_drain(struct recorder *r)
 	if (n > 0 || watermark)
 		r->held = n > 0;
 	return n;
+}
+
+long recorder_drain(struct recorder *r)
+{
+	return drain(r, SLOW);
+}
+
+bool recorder_is_behind(const struct recorder *r)
+{
+	return ring_is_behind(r->cfg.ring);
 }
 
 static int put_loss(struct recorder *r, unsigned int func, uint64_t count, uint64_t from,
@@ -298,7 +311,7 @@ static int settle(struct recorder *r)
 	uint64_t left = 1;
 
 	for (int i = 0; i < SETTLE_ROUNDS && left; i++) {
-		long n = recorder_drain(r);
+		long n = drain(r, 0);
 		int err = n < 0 ? (int)n : look_for_loss(r);
 
 		if (err)
@@ -339,7 +352,7 @@ int recorder_finish(struct recorder *r)
 
 	if (err)
 		return err;
-	n = recorder_drain(r); /* lifecycle records that came meanwhile */
+	n = drain(r, 0); /* lifecycle records that came meanwhile */
 	err = n < 0 ? (int)n : put_totals(r);
 	return err ?: recorder_clock(r);
 }

@@ -49,8 +49,12 @@ int recorder_new(const struct recorder_config *cfg, struct recorder **out);
 int recorder_set_capture(struct recorder *r, struct capwrite *capture);
 void recorder_free(struct recorder *r); /* NULL is fine */
 
-/* Takes what the ring holds. Returns the number of records or -errno of writing. */
+/*
+ * Takes what the ring holds, but for what is left when looking at processes takes long: then
+ * recorder_is_behind(). Returns the number of records or -errno of writing.
+ */
 long recorder_drain(struct recorder *r);
+bool recorder_is_behind(const struct recorder *r);
 
 /* At most every second: clock triple. Ten times a second: losses, and a block to the disk. */
 int recorder_tick(struct recorder *r);

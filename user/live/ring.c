@@ -19,6 +19,8 @@ struct ring {
 	const char *data;
 	uint64_t mask;
 	size_t page, producer_sz;
+	unsigned long end; /* a drain that was left early goes on up to there, 0 = none was */
+	uint64_t end_ns;   /* its watermark */
 };
 
 int ring_open(int map_fd, uint64_t size, struct ring **out)
@@ -66,15 +68,25 @@ static void give_back(struct ring *r, unsigned long pos)
 	__atomic_store_n(r->consumer_pos, pos, __ATOMIC_RELEASE);
 }
 
-long ring_drain(struct ring *r, ring_fn fn, void *ctx, uint64_t *watermark)
+/* The clock first: what comes behind that position is newer. */
+static void begin_drain(struct ring *r, uint64_t now)
+{
+	if (r->end)
+		return;
+	r->end_ns = now;
+	r->end = __atomic_load_n(r->producer_pos, __ATOMIC_ACQUIRE);
+}
+
+long ring_drain(struct ring *r, ring_fn fn, void *ctx, uint64_t slow_ns, uint64_t *watermark)
 {
 	uint64_t now = clock_mono_ns();
-	unsigned long end = __atomic_load_n(r->producer_pos, __ATOMIC_ACQUIRE);
 	unsigned long pos = *r->consumer_pos, given = pos;
+	bool early = false;
 	long n = 0;
 	int err = 0;
 
-	while (pos < end && !err) {
+	begin_drain(r, now);
+	while (pos < r->end && err >= 0 && !early) {
 		const char *at = r->data + (pos & r->mask);
 		uint32_t hdr = __atomic_load_n((const uint32_t *)at, __ATOMIC_ACQUIRE);
 		uint32_t len = hdr & ~(BPF_RINGBUF_BUSY_BIT | BPF_RINGBUF_DISCARD_BIT);
@@ -83,6 +95,7 @@ long ring_drain(struct ring *r, ring_fn fn, void *ctx, uint64_t *watermark)
 			break;
 		if (!(hdr & BPF_RINGBUF_DISCARD_BIT)) {
 			err = fn(ctx, at + BPF_RINGBUF_HDR_SZ, len);
+			early = err > 0 && slow_ns && clock_mono_ns() - now > slow_ns;
 			n++;
 		}
 		pos += (len + BPF_RINGBUF_HDR_SZ + 7) & ~7ul;
@@ -92,6 +105,13 @@ long ring_drain(struct ring *r, ring_fn fn, void *ctx, uint64_t *watermark)
 		}
 	}
 	give_back(r, pos);
-	*watermark = pos >= end && !err ? now : 0;
-	return err ? err : n;
+	*watermark = pos >= r->end && err >= 0 ? r->end_ns : 0;
+	if (!early || *watermark)
+		r->end = 0;
+	return err < 0 ? err : n;
+}
+
+bool ring_is_behind(const struct ring *r)
+{
+	return r->end;
 }

@@ -8,21 +8,28 @@
 #ifndef ACLTAP_LIVE_RING_H
 #define ACLTAP_LIVE_RING_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 struct ring;
 
-/* Gets a record inside the ring, valid during the call. Non-zero stops the drain. */
+/*
+ * Gets a record inside the ring, valid during the call. 1: it was one that can take long; -errno
+ * stops the drain.
+ */
 typedef int (*ring_fn)(void *ctx, const void *rec, size_t sz);
 
 int ring_open(int map_fd, uint64_t size, struct ring **out);
 void ring_close(struct ring *r); /* NULL is fine */
 
 /*
- * Hands over what is in the ring now. *watermark: every record older has been handed over, 0 when
- * nothing is known (a record is still being written). Returns the number of records, or fn's error.
+ * Hands over what is in the ring now. When records that can take long have taken more than slow_ns
+ * (0: as long as they like) it returns, and the next call goes on. *watermark: every record older
+ * has been handed over, 0 when nothing is known (a record is still being written, or some are
+ * left). Returns the number of records, or fn's error.
  */
-long ring_drain(struct ring *r, ring_fn fn, void *ctx, uint64_t *watermark);
+long ring_drain(struct ring *r, ring_fn fn, void *ctx, uint64_t slow_ns, uint64_t *watermark);
+bool ring_is_behind(const struct ring *r); /* the last drain left some */
 
 #endif

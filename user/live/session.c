@@ -441,7 +441,7 @@ static int step(struct session *s)
 		else if (ev[i].data.fd == s->timer)
 			err = on_tick(s);
 	}
-	if (targets_gone(s))
+	if (!recorder_is_behind(s->recorder) && targets_gone(s)) /* it may tell of children */
 		end(s, SESSION_TARGETS_GONE);
 	return err;
 }
