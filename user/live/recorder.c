@@ -23,7 +23,8 @@ struct recorder {
 	uint64_t delivered[PROBE_FUNCS];     /* call records received */
 	uint64_t unwanted[PROBE_FUNCS];	     /* of these, not kept */
 	uint64_t last_clock, last_loss;
-	struct str pending; /* records from before there was a capture */
+	const struct wire *cause; /* the record that is being handled, NULL = none */
+	struct str pending;	  /* records from before there was a capture */
 	bool unflushed;
 	bool held; /* records since the last watermark may wait for one */
 };
@@ -107,10 +108,26 @@ int recorder_clock(struct recorder *r)
 	return put(r, w, &boot, sizeof(boot));
 }
 
+/*
+ * A fact holds since the record that led to it: readers sort by time, and the call that made a
+ * process join, or all that it did until acltap woke up, would come before it. No watermark can be
+ * newer: that of the drain which takes the record is written after it. A fork or exec itself begins
+ * with what its parent or program had, so what is read of the process comes behind it. That may be
+ * the next program's already; then its exec follows, and it is told again.
+ */
+static uint64_t fact_time(const struct recorder *r)
+{
+	const struct wire *w = r->cause;
+
+	if (!w)
+		return clock_mono_ns();
+	return w->time_ns + (w->kind == WIRE_FORK || w->kind == WIRE_EXEC);
+}
+
 int recorder_fact(struct recorder *r, uint32_t tgid, uint32_t tid, enum wire_fact fact,
 		  const void *text, size_t len)
 {
-	struct wire w = {.kind = WIRE_FACT, .time_ns = clock_mono_ns(), .tgid = tgid, .tid = tid};
+	struct wire w = {.kind = WIRE_FACT, .time_ns = fact_time(r), .tgid = tgid, .tid = tid};
 
 	w.arg1 = fact;
 	return put(r, w, text, len);
@@ -193,14 +210,19 @@ static int take_life(struct recorder *r, const struct wire *w)
 
 static int take(void *ctx, const void *rec, size_t sz)
 {
+	struct recorder *r = ctx;
 	const struct wire *w = rec;
+	int err;
 
-	if (sz < sizeof(*w) || w->len > sz || w->len < sizeof(*w))
+	if (sz < sizeof(*w) || w->len > sz || w->len != sizeof(*w) + w->msg_len)
 		return -EBADMSG; /* not ours: the ring and the programs are one build */
+	r->cause = w;
 	if (w->kind == WIRE_CALL || w->kind == WIRE_RETURN)
-		return take_call(ctx, w);
-	/* Where a process is looked at: signals are to be heard in between. */
-	return take_life(ctx, w) ?: 1;
+		err = take_call(r, w);
+	else /* where a process is looked at: signals are to be heard in between */
+		err = take_life(r, w) ?: 1;
+	r->cause = NULL;
+	return err;
 }
 
 static long drain(struct recorder *r, uint64_t slow_ns)

@@ -60,6 +60,7 @@ bool recorder_is_behind(const struct recorder *r);
 int recorder_tick(struct recorder *r);
 
 int recorder_clock(struct recorder *r);
+/* Holds from now on; while a record is handled (life(), wants()), since that record. */
 int recorder_fact(struct recorder *r, uint32_t tgid, uint32_t tid, enum wire_fact fact,
 		  const void *text, size_t len);
 
