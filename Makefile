@@ -57,7 +57,7 @@ SINK := out escape repair ids intern pack sort csv json event_rows events $(if $
 	html_text html_spans html_facts html null sink summary summary_print
 VIEW := table hist lines
 CMD := cmd giveup targets filters live record stat trace tableout diff outputs finish merge export list check
-UTIL := log opt str map crc procfd readall regular unit rights privs safepath
+UTIL := log opt str map crc procfd readall regular unit rights nofile privs safepath
 
 src = $(wildcard $(addsuffix .c,$(addprefix user/$(1)/,$(2))))
 PURE_SRC := $(call src,util,$(UTIL)) $(call src,core,$(CORE)) $(call src,store,$(STORE)) \

@@ -174,6 +174,42 @@ fi
 # A directory of another user's, as root: that takes one right more, and works.
 run_acltap record -o "$own/roots.csv" -- "$tmp/seed_loops" all 3
 assert_eq "root, into another user's directory" "$status/$(csv_rows "$own/roots.csv")" 0/9
+# But no link that this user placed leads root's files elsewhere, before or while it records.
+mkdir -p "$tmp/secret/under"
+chmod 711 "$tmp/secret"
+before=$(find "$tmp/secret" | sort)
+ln -s "$tmp/secret" "$own/link" && chown -h "$uid:$gid" "$own/link"
+for outputs in "-o $own/link/e.csv" "-o $own/link/run2" "-o $own/link/under" \
+	"-o $own/plain.csv -o $own/link/e.acltap"; do
+	# shellcheck disable=SC2086
+	run_acltap record $outputs -- true
+	assert_eq "root: ${outputs//$tmp\//}: refused" "$status" 125
+	assert_match "root: ${outputs//$tmp\//}: why" "$(cat "$tmp/stderr")" 'symbolic links'
+done
+run_acltap stat "$tmp/sudo/run" -o "$own/link/stat.csv"
+assert_eq "root: stat -o through such a link: refused" "$status" 1
+as_user() { setpriv --reuid "$uid" --regid "$gid" --clear-groups "$@"; }
+lead_to() {	# file, another: the user puts a link to the other in its place
+	as_user mv "$1" "$1.moved" && as_user ln -s "$2" "$1"
+}
+mkdir "$tmp/later" && chown "$uid:$gid" "$tmp/later"
+start_tracer record -o "$tmp/later" -p "$sleeper"
+lead_to "$tmp/later/mindstudio_profiler_output" "$tmp/secret"
+kill -INT "$tracer"
+reap "$tracer"
+assert_eq "root: a directory of the user's became a link while it recorded: status" "$status" 1
+assert_match "root: a directory of the user's became a link while it recorded: why" \
+	"$(cat "$tmp/stderr")" 'symbolic links'
+assert_eq "root: nothing was written through the links" "$(find "$tmp/secret" | sort)" "$before"
+# Nor is another capture read for root's through one.
+run_acltap record -o "$tmp/secret/other.acltap" -- "$tmp/seed_loops" all 7
+mkdir "$tmp/read" && chown "$uid:$gid" "$tmp/read"
+start_tracer record -o "$tmp/read/x.acltap" -o "$tmp/read/x.csv" -p "$sleeper"
+lead_to "$tmp/read/x.acltap" "$tmp/secret/other.acltap"
+kill -INT "$tracer"
+reap "$tracer"
+assert_eq "root: the capture became a link: status" "$status" 1
+check "root: the capture became a link: nothing of the other is told" test ! -e "$tmp/read/x.csv"
 
 # ---- without rights: the message names what is missing ----
 with_caps() {	# list for capsh, arguments of acltap

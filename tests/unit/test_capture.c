@@ -312,6 +312,23 @@ static void garbage_is_survived(void **state)
 	free(d);
 }
 
+/* What acltap reads again of its own is what it wrote. */
+static void own_captures_are_not_behind_links(void **state)
+{
+	const char *path = tmpdir_path(state, "x"), *link = tmpdir_path(state, "link");
+	struct capread *r;
+
+	write_some(path, 3, 0);
+	assert_int_equal(symlink(path, link), 0);
+	assert_ok(capread_open(link, &r));
+	capread_close(r);
+	assert_err(capread_open_own(link, &r), ELOOP);
+	assert_err(capread_open_own(tmpdir_path(state, "none"), &r), ENOENT);
+	assert_err(capread_open_own(*state, &r), EISDIR);
+	assert_ok(capread_open_own(path, &r));
+	capread_close(r);
+}
+
 static void what_is_no_capture_is_refused(void **state)
 {
 	const char *path = tmpdir_path(state, "x");
@@ -851,6 +868,7 @@ int main(void)
 		T(every_byte_changed),
 		T(lying_records_are_damage),
 		T(garbage_is_survived),
+		T(own_captures_are_not_behind_links),
 		T(what_is_no_capture_is_refused),
 		T(writer_protects_files),
 		T(captures_being_written_are_locked),

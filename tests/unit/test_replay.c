@@ -111,7 +111,8 @@ static void an_export_is_the_trace_again(void **state)
 	record(state, true);
 	f = open_all(state, "again");
 	assert_ok(summary_new(&s));
-	assert_ok(export_capture(tmpdir_path(state, "x.acltap"), f, NULL, s, &ended, tell, &told));
+	assert_ok(export_capture(tmpdir_path(state, "x.acltap"), false, f, NULL, s, &ended, tell,
+				 &told));
 	assert_int_equal(ended, CAPREAD_COMPLETE);
 	assert_true(told.total > 0 && told.done > 0);
 	assert_int_equal(summary_totals(s)->events, 3);
@@ -139,8 +140,8 @@ static void truncated_captures_are_exported(void **state)
 
 	record(state, false);
 	assert_ok(summary_new(&s));
-	assert_ok(
-		export_capture(tmpdir_path(state, "x.acltap"), NULL, NULL, s, &ended, NULL, NULL));
+	assert_ok(export_capture(tmpdir_path(state, "x.acltap"), false, NULL, NULL, s, &ended, NULL,
+				 NULL));
 	assert_int_equal(ended, CAPREAD_TRUNCATED);
 	out = open_memstream(&text, &sz);
 	summary_print(s, out);
@@ -158,10 +159,12 @@ static void errors_are_returned(void **state)
 	struct summary *s;
 	struct fanout *f;
 
-	assert_err(export_capture(tmpdir_path(state, "none"), NULL, NULL, NULL, &ended, NULL, NULL),
+	assert_err(export_capture(tmpdir_path(state, "none"), false, NULL, NULL, NULL, &ended, NULL,
+				  NULL),
 		   ENOENT);
 	spew(tmpdir_path(state, "bad"), "no capture", 10);
-	assert_err(export_capture(tmpdir_path(state, "bad"), NULL, NULL, NULL, &ended, NULL, NULL),
+	assert_err(export_capture(tmpdir_path(state, "bad"), false, NULL, NULL, NULL, &ended, NULL,
+				  NULL),
 		   EINVAL);
 	/* A sink that fails takes neither the summary nor the other sinks with it. */
 	record(state, true);
@@ -169,7 +172,8 @@ static void errors_are_returned(void **state)
 	assert_ok(fanout_new(&f));
 	assert_ok(fanout_add(f, &sink_csv, "/dev/full", &opts));
 	assert_ok(fanout_add(f, &sink_json, tmpdir_path(state, "x.json"), &opts));
-	assert_err(export_capture(tmpdir_path(state, "x.acltap"), f, NULL, s, &ended, NULL, NULL),
+	assert_err(export_capture(tmpdir_path(state, "x.acltap"), false, f, NULL, s, &ended, NULL,
+				  NULL),
 		   ENOSPC);
 	assert_int_equal(ended, CAPREAD_COMPLETE);
 	assert_int_equal(fanout_get(f, 0)->err, -ENOSPC);

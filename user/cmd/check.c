@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* acltap check: can this machine trace, and if not, what to do. */
 #include <errno.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/utsname.h>
@@ -182,6 +183,7 @@ static int run_check(int argc, char **argv)
 		return status;
 	if (res.n_args)
 		return cmd_usage_error(&cmd_check, "unexpected argument '%s'", res.args[0]);
+	signal(SIGCHLD, SIG_DFL); /* what is tried in children is waited for */
 	features_probe(&f);
 	rights_read(&r);
 	print_all(&f, &r);

@@ -100,7 +100,8 @@ static int replay(const struct finish_config *cfg, struct fanout *f, struct summ
 		outputs_enter(cfg->outputs);
 	else if (outputs_are_roots(cfg->outputs))
 		privs_as_owner(false);
-	err = export_capture(source, f, cfg->filter, s, &ended, progress_show, &reading);
+	err = export_capture(source, !cfg->source, f, cfg->filter, s, &ended, progress_show,
+			     &reading);
 	privs_as_owner(was);
 	log_status(" ");
 	if (err) {

@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 
 #include "cmd/cmd.h"
@@ -13,6 +12,7 @@
 #include "store/merge.h"
 #include "util/cleanup.h"
 #include "util/log.h"
+#include "util/nofile.h"
 #include "util/privs.h"
 #include "util/unit.h"
 
@@ -32,17 +32,6 @@ static const struct opt options[] = {
 	CMD_STRICT_OPTION(struct merge_opts, strict),
 	CMD_QUIET_OPTION(struct merge_opts, quiet),
 };
-
-/* All inputs are open at the same time. */
-static void allow_files(size_t n)
-{
-	struct rlimit l;
-
-	if (getrlimit(RLIMIT_NOFILE, &l) || l.rlim_cur >= n + 64)
-		return;
-	l.rlim_cur = l.rlim_max;
-	setrlimit(RLIMIT_NOFILE, &l);
-}
 
 static void free_inputs(struct merge_input *inputs, size_t n)
 {
@@ -159,7 +148,7 @@ static int run(const struct merge_opts *o, const struct opt_result *args)
 	};
 	int status = EXIT_FAILED;
 
-	allow_files(cfg.n);
+	nofile_raise(NULL); /* all inputs are open at the same time */
 	if (cfg.inputs)
 		status = merge(o, &cfg);
 	else

@@ -301,15 +301,25 @@ static int check_file(struct outputs *o, const char *path, int *held)
 /* The output directory: one that is there, or the one where it will be made. */
 static int check_new_dir(struct outputs *o, const char *path)
 {
-	_fd_ int dirfd = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	_fd_ int parent = -1, dirfd = -1;
 	_free_ char *copy = strdup(path), *base = NULL;
 	int err = copy ? 0 : -ENOMEM;
 
 	for (size_t n = err ? 0 : strlen(copy); n > 1 && copy[n - 1] == '/'; n--)
 		copy[n - 1] = '\0';
-	if (!err && dirfd < 0)
-		err = errno == ENOENT ? safepath_dir(copy, &dirfd, &base) : -errno;
-	return err ?: check_dir(o, dirfd);
+	err = err ?: safepath_dir(copy, &parent, &base);
+	if (err)
+		return err;
+	dirfd = openat(parent, base, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (dirfd < 0 && errno != ENOENT)
+		return -errno;
+	return check_dir(o, dirfd < 0 ? parent : dirfd);
+}
+
+static void hint_links(int err)
+{
+	if (err == -ELOOP)
+		log_hint("acltap does not write through symbolic links that others could place");
 }
 
 static int check_one(struct outputs *o, const char *path, int *held)
@@ -336,8 +346,7 @@ static int check(struct outputs *o, const char *path, int *held, bool *as_root)
 	log_err(err, "cannot write '%s'", path);
 	if (err == -ENXIO)
 		log_hint("nobody reads that FIFO: start its reader first");
-	if (err == -ELOOP)
-		log_hint("acltap does not write through symbolic links that others could place");
+	hint_links(err);
 	return err;
 }
 
@@ -420,6 +429,7 @@ int outputs_open(const struct outputs *o, struct sink_opts opts, struct fanout *
 			log_err(err, "cannot write '%s'", o->v[i].path);
 			if (err == -EEXIST)
 				log_hint("-f overwrites");
+			hint_links(err);
 			return err;
 		}
 	}

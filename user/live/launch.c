@@ -17,8 +17,8 @@ static ssize_t read_all(int fd, void *p, size_t n)
 	return got;
 }
 
-static void child(int hold, int status, const char *path, char **argv, const sigset_t *mask,
-		  const struct privs_user *user)
+static void child(int hold, int status, const char *path, char **argv,
+		  const struct launch_inherited *in, const struct privs_user *user)
 {
 	char go;
 	int err = -privs_become(user);
@@ -29,7 +29,9 @@ static void child(int hold, int status, const char *path, char **argv, const sig
 		_exit(125);
 	if (read_all(hold, &go, 1) != 1)
 		_exit(125); /* acltap is gone or gave up */
-	sigprocmask(SIG_SETMASK, mask, NULL);
+	setrlimit(RLIMIT_NOFILE, &in->files);
+	sigaction(SIGCHLD, &in->child, NULL);
+	sigprocmask(SIG_SETMASK, &in->mask, NULL);
 	execv(path, argv);
 	err = errno;
 	if (write(status, &err, sizeof(err)) != sizeof(err))
@@ -37,8 +39,8 @@ static void child(int hold, int status, const char *path, char **argv, const sig
 	_exit(127);
 }
 
-int launch_hold(const char *path, char **argv, const sigset_t *mask, const struct privs_user *user,
-		struct launch *l)
+int launch_hold(const char *path, char **argv, const struct launch_inherited *in,
+		const struct privs_user *user, struct launch *l)
 {
 	int hold[2], status[2], err;
 
@@ -54,7 +56,7 @@ int launch_hold(const char *path, char **argv, const sigset_t *mask, const struc
 	if (!l->pid) {
 		close(hold[1]);
 		close(status[0]);
-		child(hold[0], status[1], path, argv, mask, user);
+		child(hold[0], status[1], path, argv, in, user);
 	}
 	err = l->pid < 0 ? -errno : 0;
 	close(hold[0]);

@@ -7,9 +7,17 @@
 #define ACLTAP_LIVE_LAUNCH_H
 
 #include <signal.h>
+#include <sys/resource.h>
 #include <sys/types.h>
 
 #include "util/privs.h"
+
+/* What acltap has otherwise for itself; the command gets it as acltap did. */
+struct launch_inherited {
+	sigset_t mask;
+	struct sigaction child; /* of SIGCHLD: where it is ignored there is no exit status */
+	struct rlimit files;
+};
 
 struct launch {
 	pid_t pid;
@@ -18,12 +26,12 @@ struct launch {
 };
 
 /*
- * Forks. path is what is executed, argv[0] as the user wrote it; the command gets the signal mask,
- * and runs as user, NULL: as who started acltap, with all rights that acltap has now. Returns 0 or
- * -errno.
+ * Forks. path is what is executed, argv[0] as the user wrote it; the command gets what acltap
+ * inherited, and runs as user, NULL: as who started acltap, with all rights that acltap has now.
+ * Returns 0 or -errno.
  */
-int launch_hold(const char *path, char **argv, const sigset_t *mask, const struct privs_user *user,
-		struct launch *l);
+int launch_hold(const char *path, char **argv, const struct launch_inherited *in,
+		const struct privs_user *user, struct launch *l);
 
 /* Lets the child exec and waits for that. Returns 0, or -errno of exec: the child has ended. */
 int launch_release(struct launch *l);

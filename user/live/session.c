@@ -29,6 +29,7 @@
 #include "util/cleanup.h"
 #include "util/clock.h"
 #include "util/log.h"
+#include "util/nofile.h"
 #include "util/str.h"
 
 #define MS 1000000ull
@@ -65,7 +66,7 @@ struct session {
 	uint64_t tick_ns; /* in force */
 	struct status status;
 	int epoll, timer, signals;
-	sigset_t old_mask; /* what the command inherits */
+	struct launch_inherited inherited;
 };
 
 static void on_life(void *ctx, const struct wire *w, const char *msg)
@@ -220,7 +221,7 @@ static int open_launch(struct session *s)
 		if (err)
 			return log_err(err, "cannot start the guardian process");
 	}
-	err = launch_hold(s->cfg.exe, s->cfg.argv, &s->old_mask, s->cfg.user, &s->launch);
+	err = launch_hold(s->cfg.exe, s->cfg.argv, &s->inherited, s->cfg.user, &s->launch);
 	if (err)
 		return log_err(err, "cannot start '%s'", s->cfg.argv[0]);
 	err = procs_add_held(s->procs, s->launch.pid);
@@ -307,7 +308,7 @@ static int open_loop(struct session *s)
 	int err;
 
 	wanted_signals(s, &set);
-	sigprocmask(SIG_BLOCK, &set, &s->old_mask);
+	sigprocmask(SIG_BLOCK, &set, &s->inherited.mask);
 	s->signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
 	s->timer = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
 	s->epoll = epoll_create1(EPOLL_CLOEXEC);
@@ -320,6 +321,15 @@ static int open_loop(struct session *s)
 	return err ? log_err(err, "cannot set up the event loop") : 0;
 }
 
+/* Every probed file takes some descriptors, and children are waited for. */
+static void prepare_process(struct session *s)
+{
+	const struct sigaction normal = {.sa_handler = SIG_DFL};
+
+	nofile_raise(&s->inherited.files);
+	sigaction(SIGCHLD, &normal, &s->inherited.child);
+}
+
 int session_open(const struct session_config *cfg, struct session **out)
 {
 	struct session *s = calloc(1, sizeof(*s));
@@ -329,6 +339,7 @@ int session_open(const struct session_config *cfg, struct session **out)
 		return log_err(-ENOMEM, "cannot prepare the recording");
 	s->cfg = *cfg;
 	s->epoll = s->timer = s->signals = -1;
+	prepare_process(s);
 	err = load(s);
 	err = err ?: make_parts(s);
 	err = err ?: open_loop(s);

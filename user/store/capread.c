@@ -12,12 +12,14 @@
 #include "util/cleanup.h"
 #include "util/readall.h"
 #include "util/regular.h"
+#include "util/safepath.h"
 #include "wire.h"
 
 enum state { READING, ENDED, FAILED };
 
 struct capread {
 	int fd;
+	bool own; /* see capread_open_own() */
 	enum state state;
 	int err;
 	enum capread_end ended;
@@ -70,7 +72,7 @@ static int open_file(struct capread *r, const char *path)
 {
 	struct stat st;
 
-	r->fd = regular_open(path);
+	r->fd = r->own ? safepath_open(path) : regular_open(path);
 	if (r->fd < 0)
 		return r->fd;
 	if (fstat(r->fd, &st))
@@ -127,13 +129,14 @@ static bool go_to_newer(struct capread *r)
 	return true;
 }
 
-int capread_open(const char *path, struct capread **out)
+static int open_any(const char *path, bool own, struct capread **out)
 {
 	struct capread *r = calloc(1, sizeof(*r));
 	int err;
 
 	if (!r)
 		return -ENOMEM;
+	r->own = own;
 	r->fd = r->newer = -1;
 	r->limit = UINT64_MAX;
 	r->seen.first_ns = UINT64_MAX;
@@ -146,6 +149,16 @@ int capread_open(const char *path, struct capread **out)
 	else
 		*out = r;
 	return err;
+}
+
+int capread_open(const char *path, struct capread **out)
+{
+	return open_any(path, false, out);
+}
+
+int capread_open_own(const char *path, struct capread **out)
+{
+	return open_any(path, true, out);
 }
 
 static int end_with(struct capread *r, enum capread_end how)

@@ -70,6 +70,8 @@ enum capread_end {
 
 /* -EINVAL: not a capture (or its header is cut); -ENOTSUP: of a newer version. */
 int capread_open(const char *path, struct capread **out);
+/* The same of one that acltap itself has just written: no link leads to another (safepath.h). */
+int capread_open_own(const char *path, struct capread **out);
 bool capread_is_merged(const struct capread *r); /* records of several sources */
 /* The next record: 1 and *rec, *sz (valid until the next call); 0 at the end; -errno. */
 int capread_next(struct capread *r, const void **rec, size_t *sz);

@@ -44,20 +44,17 @@ static const char *word_of(enum capread_end ended)
 	return NULL;
 }
 
-int replay_capture(const char *capture, const struct consumer *next, struct summary *s,
-		   enum capread_end *ended,
-		   void (*progress)(void *ctx, uint64_t done, uint64_t total), void *ctx)
+/* Frees r. */
+static int replay(struct capread *r, const struct consumer *next, struct summary *s,
+		  enum capread_end *ended,
+		  void (*progress)(void *ctx, uint64_t done, uint64_t total), void *ctx)
 {
 	struct pipeline_config cfg = {0}; /* the capture itself has the options */
 	struct pipeline *p = NULL;
 	struct consumer both, sum;
-	struct capread *r;
 	struct tee tee;
 	int err;
 
-	err = capread_open(capture, &r);
-	if (err)
-		return err;
 	cfg.merged = capread_is_merged(r);
 	if (s)
 		sum = summary_consumer(s);
@@ -77,19 +74,33 @@ int replay_capture(const char *capture, const struct consumer *next, struct summ
 	return err;
 }
 
-int export_capture(const char *capture, struct fanout *f, const struct filter_config *filter,
-		   struct summary *s, enum capread_end *ended,
+int replay_capture(const char *capture, const struct consumer *next, struct summary *s,
+		   enum capread_end *ended,
+		   void (*progress)(void *ctx, uint64_t done, uint64_t total), void *ctx)
+{
+	struct capread *r;
+	int err = capread_open(capture, &r);
+
+	return err ?: replay(r, next, s, ended, progress, ctx);
+}
+
+int export_capture(const char *capture, bool own, struct fanout *f,
+		   const struct filter_config *filter, struct summary *s, enum capread_end *ended,
 		   void (*progress)(void *ctx, uint64_t done, uint64_t total), void *ctx)
 {
 	struct consumer next;
 	struct filter stage;
+	struct capread *r;
+	int err = own ? capread_open_own(capture, &r) : capread_open(capture, &r);
 
+	if (err)
+		return err;
 	if (!f)
-		return replay_capture(capture, NULL, s, ended, progress, ctx);
+		return replay(r, NULL, s, ended, progress, ctx);
 	next = fanout_consumer(f);
 	if (filter && filter_is_set(filter)) {
 		stage = (struct filter){.cfg = *filter};
 		next = filter_consumer(&stage, &next);
 	}
-	return replay_capture(capture, &next, s, ended, progress, ctx);
+	return replay(r, &next, s, ended, progress, ctx);
 }

@@ -11,6 +11,7 @@
 
 #include "util/cleanup.h"
 #include "util/privs.h"
+#include "util/regular.h"
 
 #define MAX_LINKS 40
 
@@ -45,8 +46,8 @@ static int walk_link(struct walk *w, int fd, const char *after)
 		return -errno;
 	if (dir.st_mode & S_IWOTH || ++w->links > MAX_LINKS)
 		return -ELOOP;
-	/* Root's rights, in use for a user, who could place it. */
-	if (dir.st_uid && !privs_is_owner())
+	/* Whoever owns the directory could place it, for somebody else's rights to follow. */
+	if (dir.st_uid && (dir.st_uid != getuid() || !privs_is_owner()))
 		return -ELOOP;
 	n = readlinkat(fd, "", target, sizeof(target) - 1);
 	if (n < 0)
@@ -146,6 +147,21 @@ int safepath_create(int dirfd, const char *base, bool overwrite)
 		return -errno;
 	fd = openat(dirfd, base, flags, 0666);
 	return fd < 0 ? -errno : fd;
+}
+
+int safepath_open(const char *path)
+{
+	_fd_ int dirfd = -1, fd = -1;
+	_free_ char *base = NULL;
+	int err = safepath_dir(path, &dirfd, &base);
+	struct stat st;
+
+	if (err)
+		return err;
+	fd = openat(dirfd, base, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+	if (fd < 0 || fstat(fd, &st))
+		return -errno;
+	return S_ISLNK(st.st_mode) ? -ELOOP : regular_reopen(fd);
 }
 
 int safepath_remove(const char *path)

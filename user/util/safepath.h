@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Where files are created: never through a symbolic link that lies in a directory anybody can
- * write to, so that nobody can redirect what a privileged acltap writes; nor, where root's rights
- * are used for a user (privs.h), through one in a directory that is not root's. Descriptors are
- * O_CLOEXEC.
+ * Where files are created, and read again: never through a symbolic link that others could place,
+ * so that nobody can redirect what a privileged acltap writes. That is one in a directory that
+ * anybody can write to, or that belongs to neither root nor the user acltap works for; where root's
+ * rights are used for a user (privs.h), one in any directory but root's. A group that may write to
+ * the directory is trusted as its owner is. Descriptors are O_CLOEXEC.
  */
 #ifndef ACLTAP_UTIL_SAFEPATH_H
 #define ACLTAP_UTIL_SAFEPATH_H
@@ -21,6 +22,9 @@ int safepath_dir(const char *path, int *dirfd, char **base);
  * with overwrite replaced: -ELOOP for a link, -EISDIR for a directory, -EINVAL for what is no file.
  */
 int safepath_create(int dirfd, const char *base, bool overwrite);
+
+/* Opens for reading what acltap has created: as regular_open(), but -ELOOP for a link as above. */
+int safepath_open(const char *path);
 
 /* Removes the file of that path; the links above are not followed either. 0 or -errno. */
 int safepath_remove(const char *path);
