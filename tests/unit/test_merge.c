@@ -372,6 +372,46 @@ static void long_captures_stay_in_order(void **state)
 	}
 }
 
+/* The wall clock was set by an hour before the third, which must not matter in any order. */
+static void steps_keep_the_clock_of_one_kernel(void **state)
+{
+	static const char *const parts[] = {
+		CLOCK("2000000") "1000 - fact boot_id \"k\"\n1000 - fact capture_id \"a\"\n"
+				 "6000 7 mark stamp=0\n",
+		"2000 - clock real=2001000\n2000 - fact boot_id \"k\"\n"
+		"2000 - fact capture_id \"b\"\n6001 7 mark stamp=0\n",
+		"5000 - clock real=3600000000000\n5000 - fact boot_id \"k\"\n"
+		"5000 - fact capture_id \"c\"\n6002 7 mark stamp=0\n",
+		"100 - clock real=2000600\n100 - fact boot_id \"other\"\n"
+		"100 - fact capture_id \"d\"\n200 7 mark stamp=0\n",
+	};
+
+	(void)state;
+	for (size_t other = 0; other < 2; other++) {
+		struct merge_input inputs[2];
+		const struct merge_config cfg = {.inputs = inputs, .n = 2};
+		char script[1024], why[MERGE_WHY];
+		struct mergescript two, last;
+		struct merge *m;
+
+		snprintf(script, sizeof(script), "=== a\n%s=== b\n%s", parts[0],
+			 parts[other ? 3 : 1]);
+		assert_ok(mergescript_write(&two, script, why));
+		assert_ok(mergescript_merge(&two, why));
+		snprintf(script, sizeof(script), "=== c\n%s", parts[2]);
+		assert_ok(mergescript_write(&last, script, why));
+		inputs[0] = (struct merge_input){.path = two.merged, .name = "two"};
+		inputs[1] = (struct merge_input){.path = last.inputs[0].path, .name = "c"};
+		assert_ok(merge_plan(&cfg, &m, why));
+		assert_true(inputs[0].shift_ns == 0);
+		/* With another kernel in it, whose clock it is cannot be said. */
+		assert_true(inputs[1].shift_ns == (other ? 3600000000000 - 5000 - 1999000 : 0));
+		merge_free(m);
+		mergescript_free(&last);
+		mergescript_free(&two);
+	}
+}
+
 /* ---- Random programs: merged, each is what it is alone ------------------------------------- */
 
 #define WORLDS 3
@@ -517,7 +557,7 @@ int main(void)
 		T(what_is_no_capture_is_refused),	T(a_merged_capture_says_so),
 		T(what_came_late_stays_late),		T(what_cannot_be_read_is_counted),
 		T(merging_in_steps_is_the_same),	T(merged_worlds_are_what_they_are_alone),
-		T(long_captures_stay_in_order),
+		T(long_captures_stay_in_order),		T(steps_keep_the_clock_of_one_kernel),
 	};
 
 	return RUN(tests);
