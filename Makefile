@@ -49,7 +49,7 @@ LIBS := $(call pkg,--libs,libbpf) $(LIBS_PURE) -lpthread
 BPF := events follow
 DISCOVER := maps procread procmaps proc elfread byname elfsym libpath disasm plt_names site site_x86 site_x86_step site_arm64 plan ktypes
 LIVE := multi_link try_return features bpfload ahead attach files prelook stops facts procset procs join launch guardian ring recorder status session
-CORE := entry decode order text stack state spans startstop calls range tracks counts model tee values reservoir filter stats stats_result \
+CORE := entry decode order text stack names state spans startstop calls range tracks counts model tee values reservoir filter stats stats_result \
 	ranktest compare pids lane align rankstat pipeline
 STORE := keep capwrite capread replay mergein mergeplan merge
 SINK := out escape repair ids intern pack sort csv json event_rows events $(if $(HAVE_SQLITE),dbfile sqlite sqlite_facts) \

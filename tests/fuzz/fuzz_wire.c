@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Any bytes as what comes out of the ring: records one behind the other, each preceded by its size
- * in two bytes. Each is handed on in memory of exactly that size, so that a read beyond it is
- * found.
+ * Any bytes as what comes out of the ring or of a capture, merged or not: options in the first
+ * byte, then records one behind the other, each preceded by its size in two bytes. Each is handed
+ * on in memory of exactly that size, so that a read beyond it is found.
  */
 #include <stdint.h>
 #include <stdlib.h>
@@ -52,6 +52,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (size) {
 		cfg.lifecycle = *data & 1;
 		cfg.returns = *data & 2;
+		cfg.merged = *data & 4;
 		data++;
 		size--;
 	}

@@ -66,14 +66,47 @@ static int write_merged(const char *path, const char *text)
 	return err;
 }
 
+static int records_to_wire(const char *capture, FILE *to)
+{
+	struct capread *r;
+	const void *rec;
+	size_t sz;
+	int err = capread_open(capture, &r), ret = 1;
+
+	if (err)
+		return err;
+	while (!err && (ret = capread_next(r, &rec, &sz)) == 1)
+		err = to_wire(to, rec, sz);
+	capread_close(r);
+	return err ? err : ret;
+}
+
+static int merged_to_wire(const char *text, FILE *to)
+{
+	char why[MERGE_WHY];
+	struct mergescript m;
+	int err = mergescript_write(&m, text, why);
+
+	err = err ?: mergescript_merge(&m, why);
+	err = err ?: records_to_wire(m.merged, to);
+	mergescript_free(&m);
+	return err;
+}
+
+/* The first byte: fuzz_wire.c. */
 static int write_wire(const char *path, const char *text, size_t len)
 {
+	bool merged = mergescript_is(text);
 	FILE *f = fopen(path, "we");
 	int err;
 
 	if (!f)
 		return -errno;
-	err = putc(0, f) == EOF ? -EIO : evscript_run(text, len, to_wire, f, NULL, 0);
+	err = putc(merged ? 4 : 0, f) == EOF ? -EIO : 0;
+	if (!err && merged)
+		err = merged_to_wire(text, f);
+	else if (!err)
+		err = evscript_run(text, len, to_wire, f, NULL, 0);
 	return fclose(f) && !err ? -errno : err;
 }
 
@@ -91,8 +124,8 @@ static int one(const char *kind, const char *dir, const char *script)
 	text[len] = '\0';
 	fclose(f);
 	snprintf(path, sizeof(path), "%s/%s", dir, slash ? slash + 1 : script);
-	if (!strcmp(kind, "wire")) /* the records of one pipeline, so of one capture */
-		return mergescript_is(text) ? 0 : write_wire(path, text, len);
+	if (!strcmp(kind, "wire"))
+		return write_wire(path, text, len);
 	return mergescript_is(text) ? write_merged(path, text) : write_capture(path, text, len);
 }
 

@@ -133,6 +133,22 @@ static void totals_are_checked_by_source(void **state)
 		    "mismatch aclprofPop 2\n");
 }
 
+/* decode() cannot see it: the one is a PID, the other a PID of a source. */
+static void a_process_that_forks_itself_is_bad(void **state)
+{
+	(void)state;
+	expect_what(REC_TRACKS | REC_SPANS | REC_TALLIES, merged,
+		    HEAD "1010 4194311/7 fact cmdline \"x\"\n"
+			 "1015 4194311/7 push stamp=0\n"
+			 "1020 4194311/7 fork child=7 gap=1 \"k\"\n"
+			 "1030 4194311/7 pop\n"
+			 "1040 8388615/7 fork child=8 \"k\"\n",
+		    "process 7 nspid=0 ppid=0 rank=-1 \"\" cmdline=\"x\" exe=\"\"\n"
+		    "push/pop \"\" 5001015..5001030 7/7 complete\n"
+		    "process 8 nspid=0 ppid=4194303 rank=-1 \"k\" cmdline=\"\" exe=\"\"\n"
+		    "bad 1\n");
+}
+
 /* In a plain capture a large number is a PID like any other. */
 static void a_plain_capture_has_no_sources(void **state)
 {
@@ -278,6 +294,7 @@ int main(void)
 		cmocka_unit_test(options_hold_for_their_source_only),
 		cmocka_unit_test(a_loss_stays_in_its_source),
 		cmocka_unit_test(totals_are_checked_by_source),
+		cmocka_unit_test(a_process_that_forks_itself_is_bad),
 		cmocka_unit_test(a_plain_capture_has_no_sources),
 		cmocka_unit_test(a_local_rank_counts_on_one_host_only),
 		cmocka_unit_test(sources_keep_their_clocks),

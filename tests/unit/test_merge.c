@@ -301,6 +301,117 @@ static void merging_in_steps_is_the_same(void **state)
 	mergescript_free(&all);
 }
 
+static void put(struct capwrite *w, struct wire rec, const void *msg, size_t n)
+{
+	char buf[sizeof(rec) + 64];
+
+	rec.msg_len = (uint16_t)n;
+	rec.len = (uint16_t)(sizeof(rec) + n);
+	memcpy(buf, &rec, sizeof(rec));
+	memcpy(buf + sizeof(rec), msg, n);
+	assert_ok(capwrite_record(w, buf, rec.len));
+}
+
+/* More than is sorted at each watermark, see core/order.c. */
+static void write_long(const char *path, bool with_others)
+{
+	struct wire mark = {.kind = WIRE_CALL, .func = 0, .tgid = 7, .tid = 7};
+	const uint64_t boot = 5;
+	struct capwrite *w;
+
+	assert_ok(capwrite_open(path, true, &w));
+	put(w, (struct wire){.kind = WIRE_CLOCK, .time_ns = 1, .arg0 = 7000000 + with_others},
+	    &boot, 8);
+	for (uint32_t i = 0; i < 70000 && with_others; i++) {
+		mark.time_ns = 1000 + 10 * i;
+		put(w, mark, "", 0);
+	}
+	mark.tid++;
+	mark.time_ns = 500000;
+	put(w, mark, "", 0);
+	put(w, (struct wire){.kind = WIRE_WATERMARK, .time_ns = 1000000}, "", 0);
+	assert_ok(capwrite_close(w));
+}
+
+static uint64_t late_in(const char *path)
+{
+	enum capread_end ended;
+	struct consumer next;
+	unsigned int late = 0;
+	struct recorder r;
+	const char *line;
+
+	assert_ok(recorder_init(&r, REC_TALLIES));
+	next = recorder_consumer(&r);
+	assert_ok(replay_capture(path, &next, NULL, &ended, NULL, NULL));
+	line = strstr(r.text, "late ");
+	if (line)
+		sscanf(line, "late %u", &late);
+	recorder_free(&r);
+	return late;
+}
+
+static void long_captures_stay_in_order(void **state)
+{
+	struct merge_input inputs[] = {{.path = tmpdir_path(state, "long"), .name = "long"},
+				       {.path = tmpdir_path(state, "short"), .name = "short"}};
+	const char *merged = tmpdir_path(state, "merged");
+	char why[MERGE_WHY];
+
+	write_long(inputs[0].path, true);
+	write_long(inputs[1].path, false);
+	for (size_t n = 1; n <= 2; n++) {
+		const struct merge_config cfg = {.inputs = inputs, .n = n};
+		struct merge *m;
+
+		if (merge_plan(&cfg, &m, why) || merge_write(m, merged, true, why))
+			fail_msg("%s", why);
+		merge_free(m);
+		assert_int_equal(late_in(inputs[0].path), 0);
+		assert_int_equal(late_in(merged), 0);
+	}
+}
+
+/* The wall clock was set by an hour before the third, which must not matter in any order. */
+static void steps_keep_the_clock_of_one_kernel(void **state)
+{
+	static const char *const parts[] = {
+		CLOCK("2000000") "1000 - fact boot_id \"k\"\n1000 - fact capture_id \"a\"\n"
+				 "6000 7 mark stamp=0\n",
+		"2000 - clock real=2001000\n2000 - fact boot_id \"k\"\n"
+		"2000 - fact capture_id \"b\"\n6001 7 mark stamp=0\n",
+		"5000 - clock real=3600000000000\n5000 - fact boot_id \"k\"\n"
+		"5000 - fact capture_id \"c\"\n6002 7 mark stamp=0\n",
+		"100 - clock real=2000600\n100 - fact boot_id \"other\"\n"
+		"100 - fact capture_id \"d\"\n200 7 mark stamp=0\n",
+	};
+
+	(void)state;
+	for (size_t other = 0; other < 2; other++) {
+		struct merge_input inputs[2];
+		const struct merge_config cfg = {.inputs = inputs, .n = 2};
+		char script[1024], why[MERGE_WHY];
+		struct mergescript two, last;
+		struct merge *m;
+
+		snprintf(script, sizeof(script), "=== a\n%s=== b\n%s", parts[0],
+			 parts[other ? 3 : 1]);
+		assert_ok(mergescript_write(&two, script, why));
+		assert_ok(mergescript_merge(&two, why));
+		snprintf(script, sizeof(script), "=== c\n%s", parts[2]);
+		assert_ok(mergescript_write(&last, script, why));
+		inputs[0] = (struct merge_input){.path = two.merged, .name = "two"};
+		inputs[1] = (struct merge_input){.path = last.inputs[0].path, .name = "c"};
+		assert_ok(merge_plan(&cfg, &m, why));
+		assert_true(inputs[0].shift_ns == 0);
+		/* With another kernel in it, whose clock it is cannot be said. */
+		assert_true(inputs[1].shift_ns == (other ? 3600000000000 - 5000 - 1999000 : 0));
+		merge_free(m);
+		mergescript_free(&last);
+		mergescript_free(&two);
+	}
+}
+
 /* ---- Random programs: merged, each is what it is alone ------------------------------------- */
 
 #define WORLDS 3
@@ -330,17 +441,6 @@ static void add_lines(struct lines *l, char *text)
 		assert_non_null(l->v);
 		l->v[l->n++] = strdup(p);
 	}
-}
-
-static void put(struct capwrite *w, struct wire rec, const void *msg, size_t n)
-{
-	char buf[sizeof(rec) + 64];
-
-	rec.msg_len = (uint16_t)n;
-	rec.len = (uint16_t)(sizeof(rec) + n);
-	memcpy(buf, &rec, sizeof(rec));
-	memcpy(buf + sizeof(rec), msg, n);
-	assert_ok(capwrite_record(w, buf, rec.len));
 }
 
 /* A capture of a random program; records within a batch in random order. */
@@ -457,6 +557,7 @@ int main(void)
 		T(what_is_no_capture_is_refused),	T(a_merged_capture_says_so),
 		T(what_came_late_stays_late),		T(what_cannot_be_read_is_counted),
 		T(merging_in_steps_is_the_same),	T(merged_worlds_are_what_they_are_alone),
+		T(long_captures_stay_in_order),		T(steps_keep_the_clock_of_one_kernel),
 	};
 
 	return RUN(tests);

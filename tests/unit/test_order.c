@@ -220,6 +220,30 @@ static void without_watermarks_memory_is_bounded(void **state)
 	done(&o, &s);
 }
 
+/* With many waiting, a few others are not sorted in at once: then nothing has been passed yet. */
+static void what_waits_longer_makes_nothing_late(void **state)
+{
+	struct order o;
+	struct seen s;
+
+	(void)state;
+	begin(&o, &s);
+	for (uint32_t i = 0; i < 70000; i++)
+		assert_ok(push(&o, 1000 + i, i));
+	assert_ok(push(&o, 2000, 70000));
+	assert_ok(order_watermark(&o, 100000));
+	assert_int_equal(s.n, 0);
+	assert_true(o.watermark <= 1000); /* it speaks of what came out */
+	assert_ok(push(&o, 3000, 70001));
+	assert_int_equal(s.n, 0);
+	assert_ok(order_flush(&o));
+	assert_int_equal(o.late, 0);
+	for (size_t i = 1; i < s.n; i++)
+		assert_true(s.times[i - 1] <= s.times[i]);
+	assert_int_equal(s.ids[1001], 70000);
+	done(&o, &s);
+}
+
 static void an_error_of_the_next_stage_comes_back(void **state)
 {
 	struct order o;
@@ -245,6 +269,7 @@ int main(void)
 		cmocka_unit_test(what_comes_too_late_is_handed_on_and_counted),
 		cmocka_unit_test(any_order_comes_out_sorted),
 		cmocka_unit_test(without_watermarks_memory_is_bounded),
+		cmocka_unit_test(what_waits_longer_makes_nothing_late),
 		cmocka_unit_test(an_error_of_the_next_stage_comes_back),
 	};
 

@@ -252,40 +252,13 @@ static void undo_set(struct range *r, struct thread *t, enum op op)
 	}
 }
 
-void category_tell(struct range *r, struct proc *p, uint32_t category, const struct message *m)
-{
-	struct text *old = map_get_ptr(&p->categories, category), *text;
-	const struct label l = {
-		.pid = p->tgid,
-		.id = category,
-		.text = m->bytes,
-		.len = (uint16_t)m->len,
-	};
-	int err;
-
-	if (old && text_same(old, m->bytes, m->len, false, false))
-		return;
-	if (old || p->categories.n < CATEGORIES_MAX) {
-		text = text_new(m->bytes, m->len, false, false);
-		err = text ? map_set_ptr(&p->categories, category, text) : -ENOMEM;
-		if (err) {
-			text_put(text);
-			range_fail(r, err);
-			return;
-		}
-		text_put(old);
-	}
-	if (!r->err)
-		range_fail(r, r->next.category(r->next.ctx, &l));
-}
-
 static void do_category_name(struct range *r, struct thread *t, const struct event *ev)
 {
 	const struct message m = decode_text(ev);
 
 	count_message(r, ev, &m);
 	if (!m.unreadable || m.len)
-		category_tell(r, t->proc, (uint32_t)ev->w->arg0, &m);
+		names_set(r, t->proc, (uint32_t)ev->w->arg0, &m);
 }
 
 /* ---- Returns ------------------------------------------------------------------------------ */

@@ -17,7 +17,5 @@ void open_snapshot(struct range *r, struct thread *t, uint64_t addr, struct open
 void call_enter(struct range *r, struct thread *t, const struct event *ev, bool blind);
 /* A WIRE_RETURN. */
 void call_return(struct range *r, struct thread *t, const struct event *ev);
-/* A category's name, unless it is already told. */
-void category_tell(struct range *r, struct proc *p, uint32_t category, const struct message *m);
 
 #endif

@@ -207,6 +207,11 @@ int lane_event(struct lane *l, const struct event *ev)
 {
 	int err;
 
+	/* Of a merged capture only here both are PIDs. */
+	if (ev->w->kind == WIRE_FORK && ev->w->arg0 == ev->w->tgid) {
+		l->counts.bad++;
+		return 0;
+	}
 	l->counts.late += ev->late;
 	if (ev->w->kind != WIRE_FORK) {
 		err = range_push(l->range, ev);

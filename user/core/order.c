@@ -267,10 +267,11 @@ int order_watermark(struct order *o, uint64_t ns)
 
 	if (ns <= o->watermark)
 		return 0;
+	/* As if it had not come: nothing is late before younger ones have been handed on. */
+	if (waiting > LAZY_ABOVE && o->n > o->sorted && o->n - o->sorted < waiting / 64)
+		return 0;
 	o->watermark = ns;
 	if (o->head == o->n)
-		return 0;
-	if (waiting > LAZY_ABOVE && o->n > o->sorted && o->n - o->sorted < waiting / 64)
 		return 0;
 	err = sort_waiting(o);
 	if (err)

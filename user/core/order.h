@@ -32,15 +32,18 @@ struct order {
 	size_t scratch_cap;
 	char *bytes; /* the records, each at a multiple of 8 */
 	size_t used, room;
-	size_t dead; /* bytes of records already handed on */
-	uint64_t watermark;
-	uint64_t late; /* kernel records that were older than a watermark before them */
+	size_t dead;	    /* bytes of records already handed on */
+	uint64_t watermark; /* everything older has been handed on */
+	uint64_t late;	    /* kernel records that were older than it */
 };
 
 void order_init(struct order *o, const struct order_next *next);
 /* Takes a copy. A late event is handed on at once, flagged. Returns 0, -ENOMEM, next's error. */
 int order_push(struct order *o, const struct event *ev);
-/* Hands on everything older than ns. One that goes back is ignored. */
+/*
+ * Hands on everything older than ns. One that goes back is ignored, and so is one that comes with
+ * too few new records for what it costs to sort them in: the next will do.
+ */
 int order_watermark(struct order *o, uint64_t ns);
 /* Hands on everything. */
 int order_flush(struct order *o);

@@ -183,8 +183,7 @@ static void do_return(struct range *r, const struct event *ev)
 static void inherit(struct range *r, struct proc *p, struct proc *child, const struct event *ev)
 {
 	struct thread *t = thread_get(r, ev->w->tgid, ev->w->tid, false), *ct;
-	uint64_t gap = gap_at(p, ev->w->gap), key, val;
-	size_t pos = 0;
+	uint64_t gap = gap_at(p, ev->w->gap);
 
 	stamps_fork(r, p, child, gap);
 	if (t && t->null.version) {
@@ -192,12 +191,7 @@ static void inherit(struct range *r, struct proc *p, struct proc *child, const s
 		if (ct)
 			stamp_inherit(&ct->null, &t->null, gap);
 	}
-	while (map_next(&p->categories, &pos, &key, &val)) {
-		const struct text *text = (const struct text *)(uintptr_t)val;
-		const struct message m = {.bytes = text->bytes, .len = text->len};
-
-		category_tell(r, child, (uint32_t)key, &m);
-	}
+	names_fork(r, p, child);
 }
 
 int range_replaced(struct range *r, uint32_t tgid)
@@ -248,7 +242,7 @@ static void do_exec(struct range *r, struct proc *p, const struct event *ev)
 	do_thread_exit(r, ev);
 	proc_end(r, p, &end);
 	stamps_free(r, p);
-	categories_free(p);
+	names_free(r, p);
 	p->base_gap = gap_now(p);
 	p->limited = 0;
 	p->dropped = false;

@@ -5,7 +5,7 @@
  * the open part of the trace: threads and processes that ended are forgotten. Pure.
  *
  * Where to look: range.c processes and threads, calls.c what each call does, spans.c how an open
- * span ends, state.c lookup and memory, stack.c push levels.
+ * span ends, state.c lookup and memory, stack.c push levels, names.c names of categories.
  */
 #ifndef ACLTAP_CORE_RANGE_H
 #define ACLTAP_CORE_RANGE_H

@@ -29,20 +29,21 @@ static struct span span_of(const struct proc *p, const struct open *o, enum span
 	};
 }
 
-static void emit(struct range *r, const struct span *sp)
+static void emit(struct range *r, struct proc *p, const struct span *sp)
 {
+	names_use(r, p, sp->category);
 	if (!r->err)
 		range_fail(r, r->next.span(r->next.ctx, sp));
 }
 
-void span_mark(struct range *r, const struct proc *p, const struct open *o, enum span_kind kind)
+void span_mark(struct range *r, struct proc *p, const struct open *o, enum span_kind kind)
 {
 	struct span sp = span_of(p, o, kind);
 
 	sp.status = o->uncertain ? SPAN_UNCERTAIN : SPAN_COMPLETE;
 	sp.end_ns = o->start_ns;
 	sp.has_end = true;
-	emit(r, &sp);
+	emit(r, p, &sp);
 }
 
 static void give_end(struct span *sp, enum span_status status, uint64_t end_ns)
@@ -53,7 +54,7 @@ static void give_end(struct span *sp, enum span_status status, uint64_t end_ns)
 		sp->end_ns = end_ns > sp->start_ns ? end_ns : sp->start_ns;
 }
 
-void span_close(struct range *r, const struct proc *p, const struct open *o, enum span_kind kind,
+void span_close(struct range *r, struct proc *p, const struct open *o, enum span_kind kind,
 		enum span_status status, bool proven, uint64_t end_ns, uint32_t end_tid)
 {
 	struct span sp = span_of(p, o, kind);
@@ -61,16 +62,16 @@ void span_close(struct range *r, const struct proc *p, const struct open *o, enu
 	give_end(&sp, proven && !o->uncertain ? status : SPAN_UNCERTAIN, end_ns);
 	if (sp.status == SPAN_COMPLETE)
 		sp.end_tid = end_tid;
-	emit(r, &sp);
+	emit(r, p, &sp);
 }
 
-void span_force(struct range *r, const struct proc *p, const struct open *o, enum span_kind kind,
+void span_force(struct range *r, struct proc *p, const struct open *o, enum span_kind kind,
 		const struct forced_end *end, bool proven)
 {
 	struct span sp = span_of(p, o, kind);
 
 	give_end(&sp, proven && !o->uncertain ? end->status : SPAN_UNCERTAIN, end->time_ns);
-	emit(r, &sp);
+	emit(r, p, &sp);
 }
 
 /* ---- Threads ------------------------------------------------------------------------------ */

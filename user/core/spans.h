@@ -11,11 +11,11 @@ struct forced_end {
 	uint64_t time_ns;
 };
 
-void span_mark(struct range *r, const struct proc *p, const struct open *o, enum span_kind kind);
+void span_mark(struct range *r, struct proc *p, const struct open *o, enum span_kind kind);
 /* With an end call (or a superseding start); uncertain when not proven or *o already is. */
-void span_close(struct range *r, const struct proc *p, const struct open *o, enum span_kind kind,
+void span_close(struct range *r, struct proc *p, const struct open *o, enum span_kind kind,
 		enum span_status status, bool proven, uint64_t end_ns, uint32_t end_tid);
-void span_force(struct range *r, const struct proc *p, const struct open *o, enum span_kind kind,
+void span_force(struct range *r, struct proc *p, const struct open *o, enum span_kind kind,
 		const struct forced_end *end, bool proven);
 
 /*

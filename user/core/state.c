@@ -106,7 +106,7 @@ void proc_drop(struct range *r, struct proc *p)
 		free(w);
 	}
 	stamps_free(r, p);
-	categories_free(p);
+	names_free(r, p);
 	map_free(&p->opens);
 	map_free(&p->closed);
 	map_free(&p->closed_last);
@@ -169,16 +169,6 @@ void stamps_free(struct range *r, struct proc *p)
 	r->n_stamps -= p->stamps.n;
 	map_free(&p->stamps);
 	p->stamps_full = false;
-}
-
-void categories_free(struct proc *p)
-{
-	uint64_t key, val;
-	size_t pos = 0;
-
-	while (map_next(&p->categories, &pos, &key, &val))
-		text_put((struct text *)(uintptr_t)val);
-	map_free(&p->categories);
 }
 
 /* A child counts its losses anew, from 0: what was proven in the parent is set at 0 there. */

@@ -3,6 +3,7 @@
 #ifndef ACLTAP_CORE_STATE_H
 #define ACLTAP_CORE_STATE_H
 
+#include "core/names.h"
 #include "core/range.h"
 #include "core/stack.h"
 #include "util/map.h"
@@ -11,7 +12,8 @@
 #define ALL_STAMPS_MAX (1u << 22) /* in all: forked children have copies */
 #define OPEN_IDS_MAX 65536	  /* a process */
 #define OPEN_MAX 1000000	  /* in all */
-#define CATEGORIES_MAX 65536	  /* names remembered a process; further ones are told each time */
+#define CATEGORIES_MAX 65536	  /* names kept, a process; further ones are told each time */
+#define ALL_NAMES_MAX (1u << 20)  /* in all, with those inherited */
 #define WAITERS_MAX 4096	  /* stops of a process that wait for starts in flight */
 #define PROCS_MAX 262144	  /* at the same time; garbage only, the kernel side holds fewer */
 #define THREADS_MAX 1048576
@@ -89,7 +91,7 @@ struct proc {
 	struct open_range *open_first, *open_last; /* in order of opening */
 	struct thread *flight_first, *flight_last;
 	uint64_t flight_no;
-	struct map categories;		/* number -> struct text: names already told */
+	struct names names;		/* of categories */
 	struct map closed, closed_last; /* see startstop.c; only while starts are in flight */
 	struct waiter *wait_first, **wait_end;
 	uint32_t n_wait;
@@ -109,7 +111,7 @@ struct range {
 	struct counts *counts;
 	int err;	   /* first error, sticky */
 	uint64_t *last_id; /* of the trace: shared with other sources */
-	size_t n_open, n_stamps;
+	size_t n_open, n_stamps, n_names;
 	struct map procs, threads;
 	struct proc *first, *last; /* in order of appearance */
 	struct thread *recent;
@@ -148,7 +150,6 @@ void proc_drop(struct range *r, struct proc *p);
 /* The state of the stamp, or NULL: never set (or, creating, no memory, or too many). */
 struct stamp *stamp_get(struct range *r, struct proc *p, uint64_t addr, bool create);
 void stamps_free(struct range *r, struct proc *p);
-void categories_free(struct proc *p);
 void stamp_clear(struct stamp *s, uint64_t base_gap);
 /* dst = src with its own reference to the text. */
 void stamp_copy(struct stamp *dst, const struct stamp *src);

@@ -41,6 +41,8 @@ static void take_text(char at[MERGEIN_TEXT], const struct event *ev)
 
 static void take_fact(struct mergein_source *s, const struct event *ev)
 {
+	char shift[MERGEIN_TEXT];
+
 	switch (ev->w->arg1) {
 	case FACT_CAPTURE_ID:
 		take_text(s->capture_id, ev);
@@ -50,6 +52,10 @@ static void take_fact(struct mergein_source *s, const struct event *ev)
 		break;
 	case FACT_HOST:
 		take_text(s->host, ev);
+		break;
+	case FACT_SHIFT:
+		take_text(shift, ev);
+		s->unshifted = !strcmp(shift, "0");
 		break;
 	default:
 		break;

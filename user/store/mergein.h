@@ -23,6 +23,7 @@ struct mergein_source {
 	char capture_id[MERGEIN_TEXT], boot_id[MERGEIN_TEXT], host[MERGEIN_TEXT];
 	struct clock_triple first; /* has_clock only */
 	bool has_clock;
+	bool unshifted; /* in a merged one: its times are those of its own clock */
 };
 
 struct mergein_head {

@@ -87,7 +87,12 @@ static int refuse_twice(const struct merge *m, char why[MERGE_WHY])
 /* The kernel whose clock the timeline of a capture is; "" = not known, or of several. */
 static const char *boot_of(const struct mergein_head *h)
 {
-	return h->merged ? "" : h->sources[0].boot_id;
+	const char *boot_id = h->sources[0].boot_id;
+
+	for (size_t i = 0; h->merged && i < h->n_sources; i++)
+		if (!h->sources[i].unshifted || strcmp(h->sources[i].boot_id, boot_id))
+			return "";
+	return boot_id;
 }
 
 static uint64_t begin_of(const struct merge *m, size_t i)
