@@ -138,15 +138,20 @@ static int print_warnings(const struct side *s)
 	_free_ char *text = NULL;
 	size_t n = 0;
 	FILE *f = open_memstream(&text, &n);
+	bool whole = f;
 
 	tableout_tell_limits(s->stats);
-	if (!f)
-		return status;
-	summary_print_warnings(s->summary, f);
-	if (!fclose(f) && n) {
-		log_warn("in '%s':", s->source);
-		fputs(text, stderr);
+	if (f) {
+		summary_print_warnings(s->summary, f);
+		whole = !fclose(f);
 	}
+	if (whole && !n)
+		return status;
+	log_warn("in '%s':", s->source);
+	if (whole)
+		fputs(text, stderr);
+	else
+		summary_print_warnings(s->summary, stderr);
 	return status;
 }
 

@@ -230,7 +230,7 @@ static int stat_capture(struct run *r)
 		status = finish_tell_truncated(source, ended);
 		print_warnings(r, s);
 	}
-	if (!status && r->targets.strict && summary_is_strict_failure(s))
+	if (!err && !status && r->targets.strict && summary_is_strict_failure(s))
 		status = EXIT_INCOMPLETE;
 	summary_free(s);
 	return err ? EXIT_FAILED : status;
@@ -296,7 +296,7 @@ static int run_stat(int argc, char **argv)
 	struct run r = {0};
 	struct stats_config cfg = {0};
 	struct opt_result args;
-	int status;
+	int status, err;
 
 	targets_init(&r.targets);
 	status = cmd_parse(&cmd_stat, argc, argv, &r, &args);
@@ -313,7 +313,10 @@ static int run_stat(int argc, char **argv)
 			giveup_watch();
 		/* The command has standard output to itself. */
 		r.to.stream = r.targets.argv ? STDERR_FILENO : STDOUT_FILENO;
-		if (stats_new(&cfg, &r.stats) || tableout_open(&r.to))
+		err = stats_new(&cfg, &r.stats);
+		if (err)
+			log_err(err, "cannot count");
+		if (err || tableout_open(&r.to))
 			status = targets_failed(&r.targets);
 	}
 	if (status < 0)
