@@ -29,6 +29,7 @@ struct run {
 	uint64_t top;
 	const char *capture; /* NULL: live */
 	struct stats *stats;
+	struct filter filter;
 };
 
 #define O(field) offsetof(struct run, field)
@@ -209,11 +210,19 @@ static void print_warnings(const struct run *r, const struct summary *s)
 	tableout_tell_limits(r->stats);
 }
 
+/* Of what the filter keeps back the statistics hear too, see hidden in struct consumer. */
+static struct consumer counting(struct run *r)
+{
+	const struct consumer stats = stats_consumer(r->stats);
+
+	return filter_consumer(&r->filter, &stats);
+}
+
 /* ---- The two ways -------------------------------------------------------------------------- */
 
 static int stat_capture(struct run *r)
 {
-	struct consumer next = stats_consumer(r->stats);
+	const struct consumer next = counting(r);
 	struct progress reading = progress_new("reading");
 	enum capread_end ended = CAPREAD_COMPLETE;
 	_free_ char *source = finish_capture_of(r->capture);
@@ -238,7 +247,7 @@ static int stat_capture(struct run *r)
 
 static int stat_live(struct run *r)
 {
-	const struct consumer next = stats_consumer(r->stats);
+	const struct consumer next = counting(r);
 	struct live l = {0};
 	int status = 0, err = live_open(&l, &r->targets, &next, false);
 
@@ -308,7 +317,7 @@ static int run_stat(int argc, char **argv)
 		/* Of a capture -p chooses what is counted. */
 		cfg.by = (enum stats_by)r.by;
 		cfg.ranks = r.ranks;
-		cfg.filter = filters_config(&r.filters, r.capture ? &r.targets.pids : NULL);
+		r.filter.cfg = filters_config(&r.filters, r.capture ? &r.targets.pids : NULL);
 		if (!r.capture)
 			giveup_watch();
 		/* The command has standard output to itself. */
