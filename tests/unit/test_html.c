@@ -144,6 +144,30 @@ static void what_a_filter_left_out_is_told(void **state)
 	free(data);
 }
 
+/* What is left out of a range was still not its own time. */
+static void self_time_under_a_filter(void **state)
+{
+	static const char *const match[] = {"A"};
+	const char *path = tmpdir_path(state, "x.html");
+	struct filter f = {.cfg = {.match = match, .n_match = 1}};
+	struct run r = run_begin("html", path, NULL);
+	struct span a = span_of("A", 0, 1000), b = span_of("B", 50, 950);
+	char *data;
+
+	a.id = 1;
+	b.id = 2;
+	b.parent = 1;
+	b.depth = 1;
+	r.to = filter_consumer(&f, &r.to);
+	run_span(&r, b);
+	run_span(&r, a);
+	assert_ok(run_end(&r));
+	data = data_of(path);
+	expect_in(data,
+		  "[\"A\",\"PushPop\",100.0,1000,1,1000.0,1000.0,1000,1000,0.0,1000,1000,100,");
+	free(data);
+}
+
 static void losses_are_told_with_their_time(void **state)
 {
 	const char *path = tmpdir_path(state, "x.html");
@@ -241,15 +265,11 @@ static void a_full_disk_is_an_error(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		T(nothing_traced_is_a_page),
-		T(names_cannot_leave_their_element),
-		T(the_table_has_all_columns),
-		T(losses_are_told_with_their_time),
-		T(what_a_filter_left_out_is_told),
-		cmocka_unit_test(losses_are_bounded),
-		cmocka_unit_test(threads_are_bounded),
-		T(long_command_lines_are_cut),
-		T(a_full_disk_is_an_error),
+		T(nothing_traced_is_a_page),	      T(names_cannot_leave_their_element),
+		T(the_table_has_all_columns),	      T(losses_are_told_with_their_time),
+		T(what_a_filter_left_out_is_told),    T(self_time_under_a_filter),
+		cmocka_unit_test(losses_are_bounded), cmocka_unit_test(threads_are_bounded),
+		T(long_command_lines_are_cut),	      T(a_full_disk_is_an_error),
 	};
 
 	return RUN(tests);

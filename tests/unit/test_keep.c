@@ -283,6 +283,39 @@ static void a_created_stamp_carries_nothing(void **state)
 	keep_free(&k);
 }
 
+/* Of both kinds that a record of loss tells, and when it was. */
+static void losses_keep_their_window(void **state)
+{
+	struct keep k = {.room = 1 << 20};
+	struct out o;
+
+	(void)state;
+	note_fact(&k, 7, FACT_NAME, "p");
+	note(&k,
+	     (struct wire){.kind = WIRE_LOSS,
+			   .time_ns = 900,
+			   .func = func("aclprofPop"),
+			   .flags = WIRE_F_RETURNS,
+			   .arg1 = 5},
+	     "");
+	for (int part = 0; part < 2; part++) {
+		o = begin(&k);
+		assert_int_equal(count(&o, WIRE_LOSS, 0), 1);
+		for (size_t i = 0; i < o.n; i++) {
+			const struct wire *w = &o.v[i].w;
+
+			if (w->kind != WIRE_LOSS)
+				continue;
+			assert_int_equal(w->func, func("aclprofPop"));
+			assert_int_equal(w->flags, WIRE_F_RETURNS);
+			assert_int_equal(w->arg1, 5);
+			assert_int_equal(w->arg0, 1);
+			assert_int_equal(w->time_ns, 900);
+		}
+	}
+	keep_free(&k);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -292,6 +325,7 @@ int main(void)
 		cmocka_unit_test(what_is_not_kept_is_unknown),
 		cmocka_unit_test(begun_ranges),
 		cmocka_unit_test(a_created_stamp_carries_nothing),
+		cmocka_unit_test(losses_keep_their_window),
 	};
 
 	return RUN(tests);

@@ -452,8 +452,8 @@ static void losses_that_only_the_totals_know_are_told_as_well(void **state)
 	       "20 - count mark calls=5 lost=4\n"
 	       "20 - count start lost_returns=2\n",
 	       "marker \"\" 10 7/7 complete\n"
-	       "loss aclprofMark 4 0..10\n"
-	       "lost_return aclprofRangeStart 2 0..10\n");
+	       "loss aclprofMark 4 10..10\n"
+	       "lost_return aclprofRangeStart 2 10..10\n");
 }
 
 static void calls_must_be_delivered_or_lost(void **state)

@@ -40,6 +40,24 @@ static void the_epoch_may_lie_before_the_clock(void **state)
 	expect("120 7 mark stamp=1\n", "marker \"\" 120 7/7 complete\n");
 }
 
+/* What only the totals know of was lost at some time of the trace: not before it. */
+static void a_loss_of_unknown_time_is_in_the_trace(void **state)
+{
+	(void)state;
+	expect("100 - clock real=1000100 boot=7\n"
+	       "120 7 mark stamp=1\n"
+	       "150 7 mark stamp=1\n"
+	       "160 - count mark calls=3 lost=1 lost_returns=2\n"
+	       "200 - clock real=9999999 boot=8\n",
+	       "marker \"\" 1000120 7/7 complete\n"
+	       "marker \"\" 1000150 7/7 complete\n"
+	       "loss aclprofMark 1 1000100..1000200\n"
+	       "lost_return aclprofMark 2 1000100..1000200\n");
+	expect("120 7 mark stamp=1\n160 - count mark calls=2 lost=1\n",
+	       "marker \"\" 120 7/7 complete\n"
+	       "loss aclprofMark 1 120..120\n");
+}
+
 static void an_empty_trace_has_a_begin_and_an_end(void **state)
 {
 	(void)state;
@@ -343,6 +361,7 @@ int main(void)
 		cmocka_unit_test(facts_in_the_capture_come_with_begin),
 		cmocka_unit_test(records_out_of_order_are_put_in_order),
 		cmocka_unit_test(what_cannot_be_decoded_is_counted),
+		cmocka_unit_test(a_loss_of_unknown_time_is_in_the_trace),
 		cmocka_unit_test(the_first_error_of_the_consumer_stops_all),
 		cmocka_unit_test(a_consumer_need_not_take_everything),
 		cmocka_unit_test(hostile_records_do_no_harm),

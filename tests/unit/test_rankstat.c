@@ -88,7 +88,6 @@ static struct stats *stats_of(enum stats_by by)
 
 	assert_ok(stats_new(&cfg, &s));
 	c = stats_consumer(s);
-	assert_ok(c.begin(c.ctx, &meta));
 	for (size_t i = 0; i < sizeof(procs) / sizeof(procs[0]); i++)
 		assert_ok(c.process(c.ctx, &procs[i]));
 	give(&c, 1, "step", 50);

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/filter.h"
 #include "core/stats.h"
 #include "harness/evscript.h"
 
@@ -16,22 +17,30 @@ static int push(void *ctx, const void *rec, size_t sz)
 }
 
 /* An event script through the pipeline. */
-static struct stats *of_script(const struct stats_config *cfg, const char *script)
+static struct stats *of_filtered(const struct stats_config *cfg, struct filter_config filter,
+				 const char *script)
 {
+	struct filter f = {.cfg = filter};
 	const struct pipeline_config pc = {0};
 	struct pipeline *p;
-	struct consumer next;
+	struct consumer to, next;
 	struct stats *s;
 	char err[256] = "";
 
 	assert_ok(stats_new(cfg, &s));
-	next = stats_consumer(s);
+	to = stats_consumer(s);
+	next = filter_consumer(&f, &to);
 	assert_ok(pipeline_new(&pc, &next, &p));
 	if (evscript_run(script, strlen(script), push, p, err, sizeof(err)))
 		fail_msg("%s", err);
 	assert_ok(pipeline_finish(p, true));
 	pipeline_free(p);
 	return s;
+}
+
+static struct stats *of_script(const struct stats_config *cfg, const char *script)
+{
+	return of_filtered(cfg, (struct filter_config){0}, script);
 }
 
 static const struct stats_row *find(const struct stats *s, const char *label,
@@ -183,13 +192,15 @@ static void self_time_of_recursion(void **state)
 static void self_time_under_a_filter(void **state)
 {
 	static const char *const match[] = {"A"};
-	const struct stats_config cfg = {.filter = {.match = match, .n_match = 1}};
-	struct stats *s = of_script(&cfg, HEAD "2000 7/7 msg stamp=1 \"A\"\n"
-					       "2000 7/7 msg stamp=2 \"B\"\n"
-					       "3000 7/7 push stamp=1\n"
-					       "3100 7/7 push stamp=2\n"
-					       "3400 7/7 pop\n"
-					       "3500 7/7 pop\n");
+	const struct stats_config cfg = {0};
+	const struct filter_config filter = {.match = match, .n_match = 1};
+	struct stats *s = of_filtered(&cfg, filter,
+				      HEAD "2000 7/7 msg stamp=1 \"A\"\n"
+					   "2000 7/7 msg stamp=2 \"B\"\n"
+					   "3000 7/7 push stamp=1\n"
+					   "3100 7/7 push stamp=2\n"
+					   "3400 7/7 pop\n"
+					   "3500 7/7 pop\n");
 
 	(void)state;
 	assert_int_equal(stats_count(s), 1);

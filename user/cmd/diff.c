@@ -25,6 +25,7 @@
 struct side {
 	const char *arg;
 	char *source;
+	struct filter filter;
 	struct stats *stats;
 	struct summary *summary;
 	enum capread_end ended;
@@ -104,17 +105,18 @@ static int read_side(const struct run *r, struct side *s)
 {
 	const struct stats_config cfg = {
 		.by = (enum stats_by)r->by,
-		.filter = filters_config(&r->filters, &r->pids),
 		.max_sample = COMPARE_SAMPLE,
 	};
 	struct progress reading = progress_new("reading");
-	struct consumer next;
+	struct consumer stats, next;
 	int err = stats_new(&cfg, &s->stats);
 
+	s->filter.cfg = filters_config(&r->filters, &r->pids);
 	s->source = finish_capture_of(s->arg);
 	err = err ?: s->source ? summary_new(&s->summary) : -ENOMEM;
 	if (!err) {
-		next = stats_consumer(s->stats);
+		stats = stats_consumer(s->stats);
+		next = filter_consumer(&s->filter, &stats);
 		err = replay_capture(s->source, &next, s->summary, &s->ended, progress_show,
 				     &reading);
 		log_status(" ");
@@ -138,15 +140,20 @@ static int print_warnings(const struct side *s)
 	_free_ char *text = NULL;
 	size_t n = 0;
 	FILE *f = open_memstream(&text, &n);
+	bool whole = f;
 
 	tableout_tell_limits(s->stats);
-	if (!f)
-		return status;
-	summary_print_warnings(s->summary, f);
-	if (!fclose(f) && n) {
-		log_warn("in '%s':", s->source);
-		fputs(text, stderr);
+	if (f) {
+		summary_print_warnings(s->summary, f);
+		whole = !fclose(f);
 	}
+	if (whole && !n)
+		return status;
+	log_warn("in '%s':", s->source);
+	if (whole)
+		fputs(text, stderr);
+	else
+		summary_print_warnings(s->summary, stderr);
 	return status;
 }
 

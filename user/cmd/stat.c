@@ -29,6 +29,7 @@ struct run {
 	uint64_t top;
 	const char *capture; /* NULL: live */
 	struct stats *stats;
+	struct filter filter;
 };
 
 #define O(field) offsetof(struct run, field)
@@ -209,11 +210,19 @@ static void print_warnings(const struct run *r, const struct summary *s)
 	tableout_tell_limits(r->stats);
 }
 
+/* Of what the filter keeps back the statistics hear too, see hidden in struct consumer. */
+static struct consumer counting(struct run *r)
+{
+	const struct consumer stats = stats_consumer(r->stats);
+
+	return filter_consumer(&r->filter, &stats);
+}
+
 /* ---- The two ways -------------------------------------------------------------------------- */
 
 static int stat_capture(struct run *r)
 {
-	struct consumer next = stats_consumer(r->stats);
+	const struct consumer next = counting(r);
 	struct progress reading = progress_new("reading");
 	enum capread_end ended = CAPREAD_COMPLETE;
 	_free_ char *source = finish_capture_of(r->capture);
@@ -230,7 +239,7 @@ static int stat_capture(struct run *r)
 		status = finish_tell_truncated(source, ended);
 		print_warnings(r, s);
 	}
-	if (!status && r->targets.strict && summary_is_strict_failure(s))
+	if (!err && !status && r->targets.strict && summary_is_strict_failure(s))
 		status = EXIT_INCOMPLETE;
 	summary_free(s);
 	return err ? EXIT_FAILED : status;
@@ -238,7 +247,7 @@ static int stat_capture(struct run *r)
 
 static int stat_live(struct run *r)
 {
-	const struct consumer next = stats_consumer(r->stats);
+	const struct consumer next = counting(r);
 	struct live l = {0};
 	int status = 0, err = live_open(&l, &r->targets, &next, false);
 
@@ -296,7 +305,7 @@ static int run_stat(int argc, char **argv)
 	struct run r = {0};
 	struct stats_config cfg = {0};
 	struct opt_result args;
-	int status;
+	int status, err;
 
 	targets_init(&r.targets);
 	status = cmd_parse(&cmd_stat, argc, argv, &r, &args);
@@ -308,12 +317,15 @@ static int run_stat(int argc, char **argv)
 		/* Of a capture -p chooses what is counted. */
 		cfg.by = (enum stats_by)r.by;
 		cfg.ranks = r.ranks;
-		cfg.filter = filters_config(&r.filters, r.capture ? &r.targets.pids : NULL);
+		r.filter.cfg = filters_config(&r.filters, r.capture ? &r.targets.pids : NULL);
 		if (!r.capture)
 			giveup_watch();
 		/* The command has standard output to itself. */
 		r.to.stream = r.targets.argv ? STDERR_FILENO : STDOUT_FILENO;
-		if (stats_new(&cfg, &r.stats) || tableout_open(&r.to))
+		err = stats_new(&cfg, &r.stats);
+		if (err)
+			log_err(err, "cannot count");
+		if (err || tableout_open(&r.to))
 			status = targets_failed(&r.targets);
 	}
 	if (status < 0)

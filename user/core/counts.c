@@ -8,6 +8,14 @@
 #include "core/entry.h"
 #include "probe_config.h"
 
+void counts_time(struct counts *c, uint64_t time_ns)
+{
+	if (!c->first_ns || time_ns < c->first_ns)
+		c->first_ns = time_ns;
+	if (time_ns > c->last_ns)
+		c->last_ns = time_ns;
+}
+
 void counts_add(struct counts *c, enum tally_kind kind, uint8_t func)
 {
 	c->funcs[func].by_kind[kind]++;
@@ -64,7 +72,10 @@ int counts_loss(struct counts *c, const struct wire *w, const struct counts_next
 static int rest_of_losses(const struct counts *c, uint8_t func, const struct counts_next *next)
 {
 	const struct func_counts *f = &c->funcs[func];
-	struct tally t = {.kind = kind_of_loss(func), .func = func, .to_ns = c->last_ns};
+	struct tally t = {.kind = kind_of_loss(func),
+			  .func = func,
+			  .from_ns = c->first_ns,
+			  .to_ns = c->last_ns};
 	int err;
 
 	if (f->total.lost > f->lost)

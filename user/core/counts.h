@@ -28,7 +28,7 @@ struct counts {
 	struct map failed; /* func << 32 | ret -> calls */
 	bool has_totals;
 	uint64_t bad, late;
-	uint64_t last_ns; /* newest time of a record */
+	uint64_t first_ns, last_ns; /* oldest and newest time of a record or clock; 0 = none */
 };
 
 struct counts_next {
@@ -36,6 +36,8 @@ struct counts_next {
 	int (*tally)(void *ctx, const struct tally *t); /* times are monotonic */
 };
 
+/* A record of the kernel side, or a clock reading, of that time. */
+void counts_time(struct counts *c, uint64_t time_ns);
 void counts_add(struct counts *c, enum tally_kind kind, uint8_t func);
 int counts_failed(struct counts *c, uint8_t func, int32_t ret);
 /* A WIRE_COUNT; its message has been checked to be there. */

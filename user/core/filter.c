@@ -106,9 +106,16 @@ static int on_span(void *ctx, const struct span *sp)
 
 	if (!filter_passes(f, sp)) {
 		f->dropped++;
-		return 0;
+		return f->next.hidden ? f->next.hidden(f->next.ctx, sp) : 0;
 	}
 	return f->next.span ? f->next.span(f->next.ctx, sp) : 0;
+}
+
+static int on_hidden(void *ctx, const struct span *sp)
+{
+	const struct filter *f = ctx;
+
+	return f->next.hidden ? f->next.hidden(f->next.ctx, sp) : 0;
 }
 
 static int on_tally(void *ctx, const struct tally *t)
@@ -144,6 +151,7 @@ struct consumer filter_consumer(struct filter *f, const struct consumer *next)
 		.thread = on_thread,
 		.category = on_category,
 		.span = on_span,
+		.hidden = on_hidden,
 		.tally = on_tally,
 		.source = on_source,
 		.end = on_end,

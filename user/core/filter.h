@@ -2,7 +2,7 @@
 /*
  * Which spans an output or a view shows: a stage between the pipeline and a consumer. What is lost,
  * failed or orphaned passes as it is: a filter must not make a trace look more whole than it is.
- * How many spans it kept back is in the meta of the end.
+ * What it keeps back is told as hidden, and in the meta of the end how many that were.
  * Pure; no memory of its own.
  */
 #ifndef ACLTAP_CORE_FILTER_H

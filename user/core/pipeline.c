@@ -64,8 +64,8 @@ static int fact(struct pipeline *p, struct lane *l, const struct event *ev)
 
 static int route(struct pipeline *p, struct lane *l, const struct event *ev)
 {
-	if (decode_is_kernel(ev->w) && ev->w->time_ns > l->counts.last_ns)
-		l->counts.last_ns = ev->w->time_ns;
+	if (decode_is_kernel(ev->w) || ev->w->kind == WIRE_CLOCK)
+		counts_time(&l->counts, ev->w->time_ns);
 	switch (ev->w->kind) {
 	case WIRE_CALL:
 		l->counts.funcs[ev->w->func].delivered++;

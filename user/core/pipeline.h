@@ -22,6 +22,8 @@ struct consumer {
 	int (*thread)(void *ctx, const struct label *l);	/* name of a thread */
 	int (*category)(void *ctx, const struct label *l);	/* name of a category */
 	int (*span)(void *ctx, const struct span *sp);
+	/* One that a filter before keeps back: not to be shown, but it has a parent. */
+	int (*hidden)(void *ctx, const struct span *sp);
 	int (*tally)(void *ctx,
 		     const struct tally *t); /* losses as they appear, the rest at the end */
 	int (*source)(void *ctx, const struct trace_source *s); /* of merged traces, near the end */

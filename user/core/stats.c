@@ -25,7 +25,6 @@ int stats_new(const struct stats_config *cfg, struct stats **out)
 		s->cfg.max_values = STATS_VALUES_MAX;
 	if (!s->cfg.max_rows)
 		s->cfg.max_rows = STATS_ROWS_MAX;
-	s->filter.cfg = cfg->filter;
 	*out = s;
 	return 0;
 }
@@ -288,7 +287,7 @@ static int on_span(void *ctx, const struct span *sp)
 	struct row *row;
 	int err = child_time(s, sp, &inside);
 
-	if (err || !filter_passes(&s->filter, sp))
+	if (err)
 		return err;
 	row = row_of(s, sp);
 	if (!row)
@@ -305,6 +304,14 @@ static int on_span(void *ctx, const struct span *sp)
 	row->r.self_ns += ns > inside ? ns - inside : 0;
 	err = add_rank(s, row, sp, ns);
 	return err ? err : add_value(s, row, ns);
+}
+
+/* Not counted, but what it is in was not busy with itself meanwhile. */
+static int on_hidden(void *ctx, const struct span *sp)
+{
+	uint64_t inside;
+
+	return child_time(ctx, sp, &inside);
 }
 
 static int keep_text(struct map *m, uint64_t key, const char *text, size_t n)
@@ -365,14 +372,6 @@ static int on_category(void *ctx, const struct label *l)
 	return keep_text(&s->categories, PAIR(l->pid, l->id), l->text, l->len);
 }
 
-static int on_begin(void *ctx, const struct trace_meta *meta)
-{
-	struct stats *s = ctx;
-
-	filter_begin(&s->filter, meta);
-	return 0;
-}
-
 static int on_end(void *ctx, const struct trace_meta *meta)
 {
 	(void)meta;
@@ -383,11 +382,11 @@ struct consumer stats_consumer(struct stats *s)
 {
 	return (struct consumer){
 		.ctx = s,
-		.begin = on_begin,
 		.process = on_process,
 		.thread = on_thread,
 		.category = on_category,
 		.span = on_span,
+		.hidden = on_hidden,
 		.end = on_end,
 	};
 }

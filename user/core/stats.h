@@ -8,7 +8,6 @@
 #ifndef ACLTAP_CORE_STATS_H
 #define ACLTAP_CORE_STATS_H
 
-#include "core/filter.h"
 #include "core/pipeline.h"
 #include "core/rankstat.h"
 #include "core/reservoir.h"
@@ -63,8 +62,6 @@ struct stats_row {
 
 struct stats_config {
 	enum stats_by by;
-	/* What is counted. Not a stage before: children that are not shown reduce self_ns too. */
-	struct filter_config filter;
 	bool ranks;	   /* tell which are the outliers */
 	size_t max_values; /* 0 = STATS_VALUES_MAX */
 	size_t max_rows;   /* 0 = STATS_ROWS_MAX */

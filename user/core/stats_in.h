@@ -19,7 +19,6 @@ struct row {
 
 struct stats {
 	struct stats_config cfg;
-	struct filter filter;
 	struct map index; /* hash of style and key -> first row of a chain */
 	struct row **rows;
 	size_t n_rows, cap;

@@ -37,6 +37,11 @@ static int tee_span(void *ctx, const struct span *sp)
 	return TO_BOTH(ctx, span, sp);
 }
 
+static int tee_hidden(void *ctx, const struct span *sp)
+{
+	return TO_BOTH(ctx, hidden, sp);
+}
+
 static int tee_tally(void *ctx, const struct tally *t)
 {
 	return TO_BOTH(ctx, tally, t);
@@ -66,6 +71,7 @@ struct consumer tee_consumer(struct tee *t, const struct consumer *a, const stru
 		.thread = tee_thread,
 		.category = tee_category,
 		.span = tee_span,
+		.hidden = tee_hidden,
 		.tally = tee_tally,
 		.source = tee_source,
 		.end = tee_end,

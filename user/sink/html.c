@@ -110,6 +110,13 @@ static int html_span(struct sink *s, const struct span *sp)
 	return err ?: out_error(h->out);
 }
 
+static int html_hidden(struct sink *s, const struct span *sp)
+{
+	struct html *h = (struct html *)s;
+
+	return h->to_stats.hidden(h->to_stats.ctx, sp);
+}
+
 static int html_process(struct sink *s, const struct process *p)
 {
 	return html_facts_process(&((struct html *)s)->facts, p);
@@ -349,12 +356,12 @@ static int html_open(const char *path, const struct sink_opts *opts, struct sink
 static int html_begin(struct sink *s, const struct trace_meta *meta)
 {
 	struct html *h = (struct html *)s;
-	int err = h->to_stats.begin(h->to_stats.ctx, meta);
 
+	(void)meta;
 	out_write(h->out, html_page_head, html_page_head_size);
 	out_str(h->out, "<script type=\"application/json\" id=\"names\">\n"
 			"[\"(name not kept)\"");
-	return err ?: out_error(h->out);
+	return out_error(h->out);
 }
 
 static int html_end(struct sink *s, const struct trace_meta *meta)
@@ -379,6 +386,7 @@ const struct sink_ops sink_html = {
 	.thread = html_thread,
 	.category = html_category,
 	.span = html_span,
+	.hidden = html_hidden,
 	.tally = html_tally,
 	.source = html_source,
 	.end = html_end,

@@ -255,6 +255,14 @@ static int fanout_span(void *ctx, const struct span *sp)
 	return 0;
 }
 
+static int fanout_hidden(void *ctx, const struct span *sp)
+{
+	struct fanout *f = ctx;
+
+	FOR_ALL(f, hidden, sp);
+	return 0;
+}
+
 static int sorted_span(void *ctx, const struct span *sp)
 {
 	struct fanout *f = ctx;
@@ -297,6 +305,7 @@ struct consumer fanout_consumer(struct fanout *f)
 		.thread = fanout_thread,
 		.category = fanout_category,
 		.span = fanout_span,
+		.hidden = fanout_hidden,
 		.tally = fanout_tally,
 		.source = fanout_source,
 		.end = fanout_end,

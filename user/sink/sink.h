@@ -40,6 +40,7 @@ struct sink_ops {
 	int (*thread)(struct sink *s, const struct label *l);
 	int (*category)(struct sink *s, const struct label *l);
 	int (*span)(struct sink *s, const struct span *sp);
+	int (*hidden)(struct sink *s, const struct span *sp); /* as in struct consumer; by end */
 	int (*tally)(struct sink *s, const struct tally *t);
 	int (*source)(struct sink *s, const struct trace_source *src); /* merged: near the end */
 	int (*end)(struct sink *s, const struct trace_meta *meta);     /* completes the file */

@@ -365,7 +365,9 @@ int keep_note(struct keep *k, const void *rec)
 			memcpy(k->clock, rec, w.len);
 		return 0;
 	case WIRE_LOSS:
-		if (w.func < PROBE_FUNCS && !(w.flags & WIRE_F_RETURNS))
+		if (w.func < PROBE_FUNCS && w.flags & WIRE_F_RETURNS)
+			k->part.returns[w.func] += w.arg1;
+		else if (w.func < PROBE_FUNCS)
 			k->part.lost[w.func] += w.arg1;
 		return 0;
 	default:
@@ -393,17 +395,18 @@ void keep_next_part(struct keep *k)
 	for (size_t i = 0; i < PROBE_FUNCS; i++) {
 		k->before.calls[i] += k->part.calls[i];
 		k->before.lost[i] += k->part.lost[i];
+		k->before.returns[i] += k->part.returns[i];
 		k->before.again[i] = 0;
 	}
 	memset(&k->part, 0, sizeof(k->part));
 }
 
-static void put_loss(const struct keep *k, unsigned int func, struct put *to)
+static void put_loss(const struct keep *k, unsigned int func, uint64_t left, uint16_t flags,
+		     struct put *to)
 {
-	uint64_t left = k->before.calls[func] - k->before.again[func] + k->before.lost[func];
-
 	while (left && !to->err) {
-		struct wire w = {.kind = WIRE_LOSS, .len = sizeof(w), .func = (uint8_t)func};
+		struct wire w = {
+			.kind = WIRE_LOSS, .len = sizeof(w), .func = (uint8_t)func, .flags = flags};
 
 		w.arg0 = k->first_ns;
 		w.time_ns = k->last_ns;
@@ -454,8 +457,10 @@ int keep_begin(struct keep *k, int (*fn)(void *ctx, const void *rec, size_t sz),
 		put_unknown(k, p, &to);
 	for (const struct keep_proc *p = k->first; p; p = p->next)
 		put_items(k, p, false, &to);
-	for (unsigned int i = 0; i < PROBE_FUNCS; i++)
-		put_loss(k, i, &to);
+	for (unsigned int i = 0; i < PROBE_FUNCS; i++) {
+		put_loss(k, i, k->before.calls[i] - k->before.again[i] + k->before.lost[i], 0, &to);
+		put_loss(k, i, k->before.returns[i], WIRE_F_RETURNS, &to);
+	}
 	return to.err;
 }
 

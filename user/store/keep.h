@@ -19,9 +19,10 @@
 #include "wire.h"
 
 struct keep_sum {
-	uint64_t calls[PROBE_FUNCS]; /* call records */
-	uint64_t lost[PROBE_FUNCS];  /* calls that were lost, as records of loss said */
-	uint64_t again[PROBE_FUNCS]; /* of those calls, the ones repeated after them */
+	uint64_t calls[PROBE_FUNCS];   /* call records */
+	uint64_t lost[PROBE_FUNCS];    /* calls that were lost, as records of loss said */
+	uint64_t returns[PROBE_FUNCS]; /* return records that were lost, the same */
+	uint64_t again[PROBE_FUNCS];   /* of those calls, the ones repeated after them */
 };
 
 /* All zero is empty. */
