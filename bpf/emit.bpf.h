@@ -105,22 +105,24 @@ static __always_inline void fill(struct wire *w, __u8 kind, __u8 func, __u64 pid
 	w->time_ns = bpf_ktime_get_ns();
 }
 
-/* The state of the current thread, made at its first call; NULL when the map is full. */
-static __always_inline struct thread_state *thread_get(__u32 tid)
-{
-	struct thread_state *th = bpf_map_lookup_elem(&threads, &tid), *fresh;
-	__u32 zero = 0;
+struct comm_record {
+	struct wire w;
+	char comm[COMM_LEN];
+};
 
-	if (th)
-		return th;
-	fresh = bpf_map_lookup_elem(&fresh_thread, &zero);
-	if (!fresh)
+/* A record of the current thread with its name, still to be submitted; NULL: no room. */
+static __always_inline struct comm_record *reserve_comm(__u8 kind)
+{
+	struct comm_record *r = bpf_ringbuf_reserve(&events, sizeof(*r), 0);
+
+	if (!r)
 		return NULL;
-	bpf_map_update_elem(&threads, &tid, fresh, BPF_NOEXIST);
-	th = bpf_map_lookup_elem(&threads, &tid);
-	if (th)
-		th->late = is_crowded();
-	return th;
+	fill(&r->w, kind, 0, current_ids(), NULL, NULL);
+	r->w.flags = 0;
+	r->w.msg_len = sizeof(r->comm);
+	r->w.len = sizeof(*r);
+	bpf_get_current_comm(r->comm, sizeof(r->comm));
+	return r;
 }
 
 #endif
