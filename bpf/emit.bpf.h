@@ -111,22 +111,24 @@ static __always_inline __u32 thread_key(void)
 	return (__u32)bpf_get_current_pid_tgid();
 }
 
-/* The state of the current thread, made at its first call; NULL when the map is full. */
-static __always_inline struct thread_state *thread_get(void)
-{
-	__u32 tid = thread_key(), zero = 0;
-	struct thread_state *th = bpf_map_lookup_elem(&threads, &tid), *fresh;
+struct comm_record {
+	struct wire w;
+	char comm[COMM_LEN];
+};
 
-	if (th)
-		return th;
-	fresh = bpf_map_lookup_elem(&fresh_thread, &zero);
-	if (!fresh)
+/* A record of the current thread with its name, still to be submitted; NULL: no room. */
+static __always_inline struct comm_record *reserve_comm(__u8 kind)
+{
+	struct comm_record *r = bpf_ringbuf_reserve(&events, sizeof(*r), 0);
+
+	if (!r)
 		return NULL;
-	bpf_map_update_elem(&threads, &tid, fresh, BPF_NOEXIST);
-	th = bpf_map_lookup_elem(&threads, &tid);
-	if (th)
-		th->late = is_crowded();
-	return th;
+	fill(&r->w, kind, 0, current_ids(), NULL, NULL);
+	r->w.flags = 0;
+	r->w.msg_len = sizeof(r->comm);
+	r->w.len = sizeof(*r);
+	bpf_get_current_comm(r->comm, sizeof(r->comm));
+	return r;
 }
 
 #endif

@@ -37,11 +37,6 @@ static __always_inline __u64 cookie_of(void *ctx)
 	return no_cookies ? fixed_cookie : bpf_get_attach_cookie(ctx);
 }
 
-struct joined {
-	struct wire w;
-	char comm[COMM_LEN];
-};
-
 /*
  * -a, -n: a process becomes a traced one by its first call. The record is reserved before the map
  * has the process, so it comes before all others of it; when it is lost, they speak for it.
@@ -49,22 +44,16 @@ struct joined {
 static __noinline struct proc_state *join(__u32 tgid, __u64 by_return)
 {
 	struct proc_state fresh = {};
+	struct comm_record *r;
 	struct control *c;
-	struct joined *r;
 
 	if (!may_join(tgid))
 		return NULL;
-	r = bpf_ringbuf_reserve(&events, sizeof(*r), 0);
-	if (r) {
-		fill(&r->w, WIRE_JOINED, 0, current_ids(), NULL, NULL);
-		r->w.flags = 0;
+	r = reserve_comm(WIRE_JOINED);
+	if (r)
 		r->w.arg0 = by_return;
-		r->w.msg_len = sizeof(r->comm);
-		r->w.len = sizeof(*r);
-		bpf_get_current_comm(r->comm, sizeof(r->comm));
-	} else {
+	else
 		fresh.gap = GAP_NEW;
-	}
 	if (!bpf_map_update_elem(&procs, &tgid, &fresh, BPF_NOEXIST)) {
 		if (r)
 			bpf_ringbuf_submit(r, BPF_RB_FORCE_WAKEUP);
@@ -289,11 +278,39 @@ static __always_inline void step(struct thread_state *th, int lost)
 		th->min_depth = depth;
 }
 
+/*
+ * The first call of a thread: makes its state (NULL: the map is full) and tells its name. One that
+ * finds no room in the ring is neither counted nor a gap: it is no call, and no range depends on
+ * it. The thread then has no name.
+ */
+static __noinline struct thread_state *thread_new(__u32 tid)
+{
+	struct thread_state *th, *fresh;
+	struct comm_record *r;
+	__u32 zero = 0;
+
+	fresh = bpf_map_lookup_elem(&fresh_thread, &zero);
+	if (!fresh)
+		return NULL;
+	bpf_map_update_elem(&threads, &tid, fresh, BPF_NOEXIST);
+	th = bpf_map_lookup_elem(&threads, &tid);
+	if (!th)
+		return NULL;
+	th->late = is_crowded();
+	r = reserve_comm(WIRE_THREAD);
+	if (r)
+		bpf_ringbuf_submit(r, BPF_RB_NO_WAKEUP);
+	return th;
+}
+
 /* The state of the current thread with what both programs put there. */
 static __always_inline struct thread_state *thread_here(void *ctx)
 {
-	struct thread_state *th = thread_get();
+	__u32 tid = thread_key();
+	struct thread_state *th = bpf_map_lookup_elem(&threads, &tid);
 
+	if (!th)
+		th = thread_new(tid);
 	if (!th)
 		return NULL;
 	th->ids = current_ids();

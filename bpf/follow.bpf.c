@@ -19,11 +19,6 @@
 const volatile __u32 follow = 1; /* children are traced as well */
 const volatile __u32 launch = 0; /* a new program is stopped until user space has seen it */
 
-struct comm_record {
-	struct wire w;
-	char comm[COMM_LEN];
-};
-
 static __always_inline struct func_count *lifecycle_count(void)
 {
 	__u32 func = PROBE_FUNC_LIFECYCLE;

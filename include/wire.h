@@ -22,7 +22,9 @@ enum wire_kind {
 	WIRE_EXEC = 4,	 /* tgid replaced its program; message = the new comm */
 	WIRE_EXIT = 5,	 /* thread tid ended; WIRE_F_LAST when the whole process did */
 	WIRE_LOADED = 6, /* the dynamic loader changed the mappings of tgid */
+	/* In the ring only: user space writes facts instead. */
 	WIRE_JOINED = 7, /* -a, -n: first call of tgid (arg0 = 1: a return); message = its comm */
+	WIRE_THREAD = 8, /* first call of tid is about to come; message = the thread's comm */
 
 	/* Written by user space. */
 	WIRE_CLOCK = 16, /* time_ns = monotonic, arg0 = realtime ns, message = __u64 boottime ns */
@@ -58,7 +60,7 @@ enum wire_fact {
 	FACT_EXE = 3,	      /* path of the executable as the process sees it */
 	FACT_NSPID = 4,	      /* decimal pid inside the process's own pid namespace */
 	FACT_RANK = 5,	      /* decimal rank from the environment */
-	FACT_THREAD_NAME = 6, /* comm of thread tid */
+	FACT_THREAD_NAME = 6, /* comm of thread tid at its first call */
 	FACT_USER = 7,	      /* decimal uid */
 	FACT_PROBED = 8,      /* a probed file: "path: function+offset ..." */
 	FACT_UNPROBED = 9,    /* what cannot be probed there, and why */

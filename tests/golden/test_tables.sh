@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 # What stat and diff print, byte for byte: a capture is made of each event script, and the tool
-# reads it. CASE.stat is the table with its histograms; diff/ has the two scripts that are compared.
+# reads it. CASE.stat is the table with its histograms, CASE.threads that by thread, of those with
+# names; diff/ has the two scripts that are compared.
 # With --update writes the expected files, to be read before they are committed.
 set -eu
 cd "$(dirname "$0")/../.."
@@ -37,6 +38,9 @@ for script in $here/*.ev; do
 	compare "$case.stat" "$O/acltap" stat --hist "$tmp/x.acltap"
 	compare "$case.stat.csv" "$O/acltap" stat --format csv "$tmp/x.acltap"
 	compare "$case.stat.json" "$O/acltap" stat --format json "$tmp/x.acltap"
+	grep -q ' fact thread ' "$script" || continue
+	compare "$case.threads" "$O/acltap" stat --by thread "$tmp/x.acltap"
+	compare "$case.threads.csv" "$O/acltap" stat --by thread --format csv "$tmp/x.acltap"
 done
 capture $here/diff/before.ev "$tmp/a.acltap"
 capture $here/diff/after.ev "$tmp/b.acltap"

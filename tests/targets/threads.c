@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Four threads in step: each nests six ranges, marks at the bottom, and starts two overlapping
- * start/end ranges that the next thread stops, one before and one after its own pops.
+ * start/end ranges that the next thread stops, one before and one after its own pops. Each has
+ * named itself before: the fourth breaks careless writers, and clears their terminal.
  * usage: threads [ROUNDS=50]; ACLTAP_TRUTH=FILE
  */
 #include <pthread.h>
@@ -44,6 +45,10 @@ static void one_round(unsigned int me)
 
 static void *run(void *arg)
 {
+	static const char *const name[THREADS] = {"loader", "a name of 15 by", "",
+						  "\x1b[2J\xff,\"\n\t</b>"};
+
+	must(pthread_setname_np(pthread_self(), name[(uintptr_t)arg]) == 0, "name the thread");
 	for (int i = 0; i < rounds; i++)
 		one_round((unsigned int)(uintptr_t)arg);
 	return NULL;

@@ -170,6 +170,80 @@ static void what_ended_is_forgotten(void **state)
 	keep_free(&k);
 }
 
+static void name_thread(struct keep *k, uint32_t tgid, uint32_t tid, const char *name)
+{
+	note(k,
+	     (struct wire){.kind = WIRE_FACT, .tgid = tgid, .tid = tid, .arg1 = FACT_THREAD_NAME},
+	     name);
+}
+
+static void end_thread(struct keep *k, uint32_t tgid, uint32_t tid)
+{
+	note(k, (struct wire){.kind = WIRE_EXIT, .tgid = tgid, .tid = tid}, "");
+}
+
+/* A thread's name survives as long as it lives; it takes nothing of the room. */
+static void names_of_threads_that_live(void **state)
+{
+	struct keep k = {.room = 0};
+	struct out o;
+
+	(void)state;
+	note_fact(&k, 7, FACT_NAME, "seven");
+	name_thread(&k, 7, 7, "main");
+	name_thread(&k, 7, 8, "loader");
+	name_thread(&k, 9, 8, "of another process");
+	for (uint32_t tid = 100; tid < 20000; tid++) {
+		name_thread(&k, 7, tid, "short-lived");
+		end_thread(&k, 7, tid);
+	}
+	for (int part = 0; part < 3; part++) {
+		o = begin(&k);
+		assert_int_equal(o.n, 4);
+		for (size_t i = 0; i < o.n; i++)
+			assert_int_equal(o.v[i].w.kind, WIRE_FACT);
+		assert_int_equal(texts(&o, "main") + texts(&o, "loader"), 2);
+	}
+	end_thread(&k, 7, 8);
+	name_thread(&k, 7, 8, "its number, again");
+	o = begin(&k);
+	assert_int_equal(o.n, 4);
+	assert_int_equal(texts(&o, "loader"), 0);
+	assert_int_equal(texts(&o, "its number, again"), 1);
+	/* The threads of the old program are gone, without a word where one of them ran it. */
+	note(&k, (struct wire){.kind = WIRE_EXEC, .tgid = 7, .tid = 7}, "new");
+	o = begin(&k);
+	assert_int_equal(count(&o, WIRE_FACT, 7), 1);
+	assert_int_equal(texts(&o, "seven"), 1);
+	assert_int_equal(count(&o, WIRE_FACT, 9), 1);
+	keep_free(&k);
+}
+
+static int count_records(void *ctx, const void *rec, size_t sz)
+{
+	size_t *n = ctx;
+
+	(void)rec;
+	(void)sz;
+	++*n;
+	return 0;
+}
+
+/* Exits can be lost: no more names than there can be threads at a time. */
+static void names_of_threads_are_bounded(void **state)
+{
+	struct keep k = {.room = 1 << 20};
+	size_t n = 0;
+
+	(void)state;
+	for (uint32_t tid = 1; tid < 3 * PROBE_MAX_THREADS; tid++)
+		name_thread(&k, 7, tid, "its exit was lost");
+	keep_next_part(&k);
+	assert_ok(keep_begin(&k, count_records, &n));
+	assert_int_equal(n, PROBE_MAX_THREADS);
+	keep_free(&k);
+}
+
 /* What is known to be missing is told: too much for the room, or inherited. */
 static void what_is_not_kept_is_unknown(void **state)
 {
@@ -322,6 +396,8 @@ int main(void)
 		cmocka_unit_test(every_option_is_a_fact_of_its_own),
 		cmocka_unit_test(the_last_setting_of_each_stamp),
 		cmocka_unit_test(what_ended_is_forgotten),
+		cmocka_unit_test(names_of_threads_that_live),
+		cmocka_unit_test(names_of_threads_are_bounded),
 		cmocka_unit_test(what_is_not_kept_is_unknown),
 		cmocka_unit_test(begun_ranges),
 		cmocka_unit_test(a_created_stamp_carries_nothing),

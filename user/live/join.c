@@ -155,7 +155,7 @@ bool procs_wants(struct procs *ps, const struct wire *w)
 {
 	const struct proc *p = procset_find(&ps->set, (pid_t)w->tgid);
 
-	if (!p && (w->kind == WIRE_CALL || w->kind == WIRE_RETURN))
+	if (!p && (w->kind == WIRE_CALL || w->kind == WIRE_RETURN || w->kind == WIRE_THREAD))
 		p = admit_unknown(ps, (pid_t)w->tgid);
 	return p && !p->ignored;
 }

@@ -208,6 +208,16 @@ static int take_life(struct recorder *r, const struct wire *w)
 	return wanted || wants(r, w) ? keep(r, w, w->len) : 0;
 }
 
+static int take_thread(struct recorder *r, const struct wire *w)
+{
+	const char *name = (const char *)(w + 1);
+	size_t len = strnlen(name, w->msg_len);
+
+	if (!len || !wants(r, w))
+		return 0;
+	return recorder_fact(r, w->tgid, w->tid, FACT_THREAD_NAME, name, len);
+}
+
 static int take(void *ctx, const void *rec, size_t sz)
 {
 	struct recorder *r = ctx;
@@ -219,6 +229,8 @@ static int take(void *ctx, const void *rec, size_t sz)
 	r->cause = w;
 	if (w->kind == WIRE_CALL || w->kind == WIRE_RETURN)
 		err = take_call(r, w);
+	else if (w->kind == WIRE_THREAD)
+		err = take_thread(r, w);
 	else /* where a process is looked at: signals are to be heard in between */
 		err = take_life(r, w) ?: 1;
 	r->cause = NULL;

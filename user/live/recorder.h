@@ -34,7 +34,10 @@ struct recorder_config {
 	/* WIRE_FORK, _EXEC, _EXIT and _LOADED, in order of arrival. */
 	void (*life)(void *ctx, const struct wire *w, const char *msg);
 	void (*call)(void *ctx, const struct wire *w); /* WIRE_CALL and WIRE_RETURN */
-	/* Is the record kept? NULL: every one. Of life records asked before and after life(). */
+	/*
+	 * Is the record kept? NULL: every one. Of life records asked before and after life(). Of
+	 * WIRE_THREAD: is the name?
+	 */
 	bool (*wants)(void *ctx, const struct wire *w);
 	/* Gets every record that the capture would get, for live views; may be NULL. 0 or -errno.
 	 */

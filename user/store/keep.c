@@ -11,7 +11,8 @@
 /* What a record is the last one of; within its process and kind by a key. */
 enum kind {
 	KEEP_FACT,
-	KEEP_TEXT, /* set on a stamp, by its address */
+	KEEP_THREAD, /* its name */
+	KEEP_TEXT,   /* set on a stamp, by its address */
 	KEEP_CATEGORY,
 	KEEP_PAYLOAD,
 	KEEP_NULL_TEXT, /* set on the NULL stamp of a thread */
@@ -70,9 +71,15 @@ static struct keep_proc *proc_make(struct keep *k, uint32_t tgid)
 	return k->recent = p;
 }
 
+static bool is_fact(enum kind kind)
+{
+	return kind == KEEP_FACT || kind == KEEP_THREAD;
+}
+
+/* Facts are few: some of a process, a name of each of its threads that live. */
 static size_t cost(const struct keep_item *i)
 {
-	return i->kind == KEEP_FACT ? 0 : sizeof(struct wire) + i->room;
+	return is_fact(i->kind) ? 0 : sizeof(struct wire) + i->room;
 }
 
 static void item_drop(struct keep *k, struct keep_proc *p, struct keep_item *i)
@@ -100,7 +107,7 @@ static struct wire record_of(const struct keep_item *i)
 	return w;
 }
 
-/* Its program was replaced, or it is another process: only facts hold on. */
+/* Its program was replaced, or it is another process: only facts about it hold on. */
 static void forget_state(struct keep *k, struct keep_proc *p)
 {
 	for (struct keep_item *i = p->first, *next; i; i = next) {
@@ -158,7 +165,7 @@ static int keep_last(struct keep *k, enum kind kind, uint64_t key, const struct 
 		item_drop(k, p, i);
 		i = NULL;
 	}
-	if (!i && kind != KEEP_FACT && k->used + sizeof(*w) + w->len > k->room) {
+	if (!i && !is_fact(kind) && k->used + sizeof(*w) + w->len > k->room) {
 		p->unknown |= kind >= KEEP_OPEN ? DROPPED_RANGES : DROPPED_STAMPS;
 		return 0;
 	}
@@ -173,11 +180,24 @@ static int keep_last(struct keep *k, enum kind kind, uint64_t key, const struct 
 
 /* ---- Records ------------------------------------------------------------------------------- */
 
+/* More than there can be at a time are of threads whose exits were lost. */
+static int note_thread(struct keep *k, const struct wire *w, const void *rec)
+{
+	const struct keep_proc *p = proc_of(k, w->tgid);
+
+	if (p && p->maps[KEEP_THREAD].n >= PROBE_MAX_THREADS &&
+	    !map_get_ptr(&p->maps[KEEP_THREAD], w->tid))
+		return 0;
+	return keep_last(k, KEEP_THREAD, w->tid, w, rec);
+}
+
 static int note_fact(struct keep *k, const struct event *ev)
 {
 	uint64_t key = (uint64_t)ev->w->tid << 32 | ev->w->arg1;
 	const char *eq = memchr(ev->msg, '=', ev->w->msg_len);
 
+	if (ev->w->arg1 == FACT_THREAD_NAME)
+		return note_thread(k, ev->w, ev->msg - sizeof(*ev->w));
 	/* Options have a key each, before the '='. */
 	if (ev->w->arg1 == FACT_OPTION && eq)
 		key = hash_bytes(key, ev->msg, (size_t)(eq - ev->msg));
@@ -329,6 +349,7 @@ static int note_exit(struct keep *k, const struct wire *w)
 	}
 	err = settle(k, w->tgid, w->tid, false);
 	forget(k, p, KEEP_FLIGHT, w->tid);
+	forget(k, p, KEEP_THREAD, w->tid);
 	for (enum kind i = KEEP_NULL_TEXT; i <= KEEP_NULL_PAYLOAD; i++)
 		forget(k, p, i, w->tid);
 	return err;
@@ -434,7 +455,7 @@ static void put_items(struct keep *k, const struct keep_proc *p, bool facts, str
 	for (const struct keep_item *i = p->first; i; i = i->next) {
 		const struct wire w = record_of(i);
 
-		if ((i->kind == KEEP_FACT) != facts || i->kind == KEEP_FLIGHT || i->undone)
+		if (is_fact(i->kind) != facts || i->kind == KEEP_FLIGHT || i->undone)
 			continue;
 		if (w.kind == WIRE_CALL) /* then func is one of the table */
 			k->before.again[w.func]++;

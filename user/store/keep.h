@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * What must survive when the oldest part of a capture is dropped, or later records would be read
- * wrong: facts about the capture and the processes that still live, the last clock reading, the
- * last setting of each stamp, the ranges that are begun, and how much was dropped. Pure.
+ * wrong: facts about the capture and the processes and threads that still live, the last clock
+ * reading, the last setting of each stamp, the ranges that are begun, and how much was dropped.
+ * Pure.
  *
  * Settings and begun ranges are bounded by room; a process of which something did not fit, or that
  * inherited what is not kept, is repeated as one whose past is unknown (WIRE_DROPPED).
