@@ -38,4 +38,15 @@ export ACLTAP_WITHOUT=sleepable
 blocked "stopped by signal"
 export ACLTAP_WITHOUT=
 blocked "held in the probe"
+
+# A guardian that was stopped does not hold acltap up.
+mkfifo "$tmp/end"
+start_tracer record -o "$tmp/g.csv" -- sh -c 'read -r _ <"$0"; exit 5' "$tmp/end"
+command=$(sed -n 's/.*tracing PID \([0-9]*\):.*/\1/p' "$tmp/stderr")
+guardian=$(pgrep -P "$tracer" | grep -vx "$command")
+check "there is a guardian" kill -STOP "$guardian"
+timeout "$LIMIT" bash -c 'echo >"$0"' "$tmp/end"
+reap "$tracer"
+assert_eq "a stopped guardian: status" "$status" 5
+check "a stopped guardian: it goes, too" wait_for "$LIMIT" is_gone "$guardian"
 finish

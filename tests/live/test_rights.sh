@@ -44,6 +44,13 @@ run_acltap record -u "$user" -o "$own/x.ndjson" -o "$own/x.acltap" -o "$own/x.cs
 	"$tmp/seed_loops" all 10
 assert_eq "-u: single files" "$status/$(owners "$own"/x.*)" "0/$uid:$gid"
 assert_eq "-u: events" "$(grep -c '"kind"' "$own/x.ndjson")" 30
+# acltap and its guardian are not the user's to signal.
+run_acltap record -u "$user" -o "$own/sig.csv" -- sh -c '
+	for pid in $PPID $(pgrep -P $PPID); do
+		[ $pid = $$ ] || { kill -0 $pid && echo may || echo may not; }
+	done 2>/dev/null'
+assert_eq "-u: the command cannot signal acltap, nor its guardian" "$(sort "$tmp/stdout" | uniq -c | xargs)" \
+	"2 may not"
 run_acltap record -u "no such user" -o "$tmp/u.csv" -- true
 assert_eq "-u: no such user: usage error" "$status" 2
 run_acltap record -u "$user" -o "$tmp/u.csv" -p $$

@@ -56,7 +56,7 @@ void finish_tell_unreadable(int err, const char *source)
 		log_fail(err, "cannot read '%s': written by a newer acltap", source);
 	else
 		log_err(err, "cannot read '%s'", source);
-	if (err == -EACCES && !geteuid() && getuid())
+	if (err == -EACCES && privs_for_user())
 		log_hint("for files of yours, captures are read with your own rights");
 }
 

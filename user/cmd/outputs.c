@@ -332,7 +332,7 @@ static int check(struct outputs *o, const char *path, int *held, bool *as_root)
 {
 	int err = check_one(o, path, held);
 
-	if (err == -EACCES && !geteuid() && getuid()) {
+	if (err == -EACCES && privs_for_user()) {
 		bool was = privs_as_owner(false);
 
 		err = check_one(o, path, held);

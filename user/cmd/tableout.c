@@ -42,7 +42,7 @@ static int open_file(struct tableout *t)
 	int err = privs_own_files(NULL);
 
 	err = err ?: out_file(t->path, t->overwrite, &t->out);
-	if (err != -EACCES || geteuid() || !getuid())
+	if (err != -EACCES || !privs_for_user())
 		return err;
 	privs_as_owner(false);
 	err = out_file(t->path, t->overwrite, &t->out);

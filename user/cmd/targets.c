@@ -51,7 +51,7 @@ static int find_user(struct targets *t, const struct command *cmd)
 
 	if (err == -ENOENT)
 		return cmd_usage_error(cmd, "-u: there is no user '%s'", t->user_name);
-	if (!err && geteuid()) {
+	if (!err && privs_own_uid()) {
 		log_fail(-EPERM, "cannot run a command as '%s': acltap does not run as root",
 			 t->user_name);
 		return EXIT_LAUNCH;
@@ -158,7 +158,7 @@ static bool can_be_others(const struct targets *t)
 	if (t->everyone || t->names.n || t->argv || !t->no_follow)
 		return true;
 	for (size_t i = 0; i < t->pids.n; i++)
-		if (proc_uid(t->pids.v[i], &uid) || uid != geteuid())
+		if (proc_uid(t->pids.v[i], &uid) || uid != privs_own_uid())
 			return true;
 	return false;
 }

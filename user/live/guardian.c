@@ -21,6 +21,7 @@
 #define WATCH_ROUNDS 400
 #define LAST_ROUNDS 3
 #define ROUND_NS 5000000
+#define DISMISS_ROUNDS 600 /* of that length: it ends by itself */
 #define IDLE_LOOK_MS 1000
 #define LOOK_MS 50
 #define FORGOTTEN_LOOKS 30
@@ -199,12 +200,21 @@ int guardian_start(const struct bpf *b, struct guardian *g)
 
 void guardian_dismiss(struct guardian *g)
 {
+	const struct timespec round = {.tv_nsec = ROUND_NS};
+	bool ended = false;
+
 	if (g->pid <= 0)
 		return;
 	while (write(g->pipe, "q", 1) < 0 && errno == EINTR)
 		;
 	close(g->pipe);
-	while (waitpid(g->pid, NULL, 0) < 0 && errno == EINTR)
-		;
+	kill(g->pid, SIGCONT); /* somebody may have stopped it */
+	for (int i = 0; i < DISMISS_ROUNDS && !ended; i++) {
+		ended = waitpid(g->pid, NULL, WNOHANG) != 0;
+		if (!ended)
+			nanosleep(&round, NULL);
+	}
+	if (!ended)
+		kill(g->pid, SIGKILL);
 	g->pid = 0;
 }

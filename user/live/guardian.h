@@ -16,7 +16,7 @@ struct guardian {
 
 /* Before the first probe is attached. Returns 0 or -errno. */
 int guardian_start(const struct bpf *b, struct guardian *g);
-/* All probes that stop are switched off: the guardian may go. */
+/* All probes that stop are switched off: the guardian may go, and is killed when it does not. */
 void guardian_dismiss(struct guardian *g);
 
 /*

@@ -101,12 +101,46 @@ static bool number(const char *text, uint32_t *id)
 	return true;
 }
 
+uid_t privs_own_uid(void)
+{
+	uid_t real, effective, saved;
+
+	return getresuid(&real, &effective, &saved) ? geteuid() : saved;
+}
+
+uid_t privs_owner_uid(void)
+{
+	return getuid() ?: geteuid();
+}
+
+bool privs_for_user(void)
+{
+	return !privs_own_uid() && privs_owner_uid();
+}
+
+/* The effective user of root becomes uid; without its capabilities, which go with that. */
+static int change_effective(uid_t uid)
+{
+	struct caps had;
+	int err = caps_get(&had);
+
+	if (err)
+		return err;
+	if (setresuid((uid_t)-1, uid, (uid_t)-1))
+		return -errno;
+	err = caps_set(&had);
+	if (err && setresuid((uid_t)-1, 0, (uid_t)-1))
+		return -errno;
+	return err;
+}
+
 int privs_own_files(const struct privs_user *u)
 {
 	uid_t uid;
 	gid_t gid;
+	int err;
 
-	if (geteuid() || getuid())
+	if (privs_own_uid() || privs_owner_uid())
 		return 0;
 	if (u) {
 		uid = u->uid;
@@ -114,15 +148,18 @@ int privs_own_files(const struct privs_user *u)
 	} else if (!number(getenv("SUDO_UID"), &uid) || !number(getenv("SUDO_GID"), &gid)) {
 		return 0;
 	}
-	if (setresgid(gid, (gid_t)-1, (gid_t)-1) || setresuid(uid, (uid_t)-1, (uid_t)-1))
+	if (setresgid(gid, (gid_t)-1, (gid_t)-1))
 		return -errno;
+	err = change_effective(uid);
+	/* The capabilities for files go and come with the user for files. */
+	privs_as_owner(false);
 	privs_as_owner(true);
-	return 0;
+	return err;
 }
 
 bool privs_is_owner(void)
 {
-	return (uid_t)setfsuid((uid_t)-1) == getuid();
+	return (uid_t)setfsuid((uid_t)-1) == privs_owner_uid();
 }
 
 bool privs_as_owner(bool on)
@@ -131,7 +168,7 @@ bool privs_as_owner(bool on)
 
 	/* Either is one of our own ids, so it is permitted. */
 	setfsgid(on ? getgid() : getegid());
-	setfsuid(on ? getuid() : geteuid());
+	setfsuid(on ? privs_owner_uid() : privs_own_uid());
 	return was;
 }
 
@@ -173,7 +210,7 @@ int privs_drop(uint64_t keep)
 int privs_become(const struct privs_user *u)
 {
 	const struct caps none = {0};
-	uid_t uid = u ? u->uid : geteuid();
+	uid_t uid = u ? u->uid : privs_own_uid();
 	gid_t gid = u ? u->gid : getegid();
 
 	if (u && setgroups((size_t)u->n_groups, u->groups))

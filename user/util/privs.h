@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Whose rights acltap uses for what. Started by sudo, or with -u USER, its real user and group are
- * that user's while the effective ones stay root's: then the ids for files can be switched between
- * the two at any time, without a capability. What is created as the user is the user's from the
- * first moment on; nothing is given away afterwards. For one thread: the others are to be made
- * later.
+ * Whose rights acltap uses for what. Started by sudo, or with -u USER, its effective user and real
+ * group are that user's while the other ones stay root's: then the ids for files can be switched
+ * between the two at any time, without a capability. The real and the saved user are root's because
+ * those decide who may send a signal: the traced command of -u must not stop its tracer. What is
+ * created as the user is the user's from the first moment on; nothing is given away afterwards. For
+ * one thread: the others are to be made later.
  */
 #ifndef ACLTAP_UTIL_PRIVS_H
 #define ACLTAP_UTIL_PRIVS_H
@@ -30,6 +31,10 @@ void privs_user_free(struct privs_user *u);
  * effect when not root, or when it was done before. Returns 0 or -errno.
  */
 int privs_own_files(const struct privs_user *u);
+/* What acltap was started as (root, where it works for a user), and whom files belong to. */
+uid_t privs_own_uid(void);
+uid_t privs_owner_uid(void);
+bool privs_for_user(void); /* is acltap root, and works for somebody else? */
 /* Files are opened and created as that user, or with root's rights. Returns how it was before. */
 bool privs_as_owner(bool on);
 /* How it is. Where nobody else's files are created it is always true. */

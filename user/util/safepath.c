@@ -47,7 +47,7 @@ static int walk_link(struct walk *w, int fd, const char *after)
 	if (dir.st_mode & S_IWOTH || ++w->links > MAX_LINKS)
 		return -ELOOP;
 	/* Whoever owns the directory could place it, for somebody else's rights to follow. */
-	if (dir.st_uid && (dir.st_uid != getuid() || !privs_is_owner()))
+	if (dir.st_uid && (dir.st_uid != privs_owner_uid() || !privs_is_owner()))
 		return -ELOOP;
 	n = readlinkat(fd, "", target, sizeof(target) - 1);
 	if (n < 0)
