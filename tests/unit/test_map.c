@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "util/hash.h"
 #include "util/map.h"
 
 static void an_empty_map_holds_nothing(void **state)
@@ -88,6 +89,69 @@ static void gives_memory_back(void **state)
 	assert_int_equal(m.cap, 0);
 }
 
+/* ---- Keys that somebody chose ------------------------------------------------------------- */
+
+/* The n-th key whose place is 0 in a table of 4096 slots, for who knows no secret. */
+static uint64_t next_bad_key(uint64_t key)
+{
+	do
+		key++;
+	while (hash_key(HASH_MUL, key) & 4095);
+	return key;
+}
+
+static size_t longest_run(const struct map *m)
+{
+	size_t run = 0, longest = 0;
+
+	for (size_t i = 0; i < m->cap; i++) {
+		run = m->slots[i].val ? run + 1 : 0;
+		longest = run > longest ? run : longest;
+	}
+	return longest;
+}
+
+static void chosen_keys_do_not_meet(void **state)
+{
+	enum { KEYS = 10000 };
+	struct map m = {0}, other = {0};
+	uint64_t key = 0;
+	size_t equal = 0;
+
+	(void)state;
+	for (int i = 0; i < KEYS; i++) {
+		key = next_bad_key(key);
+		assert_ok(map_set(&m, key, 1));
+		assert_ok(map_set(&other, key, 1));
+	}
+	assert_true(longest_run(&m) < KEYS / 10);
+	assert_true(longest_run(&other) < KEYS / 10);
+	/* One table tells nothing about another. */
+	for (size_t i = 0; i < m.cap; i++)
+		equal += m.slots[i].val && m.slots[i].key == other.slots[i].key;
+	assert_true(equal < KEYS / 10);
+	map_free(&m);
+	map_free(&other);
+}
+
+/* High bits alone, low bits alone, as of addresses, both as of PIDs and threads. */
+static void usual_keys_do_not_meet(void **state)
+{
+	(void)state;
+	for (int kind = 0; kind < 4; kind++) {
+		struct map m = {0};
+
+		for (uint64_t i = 1; i <= 50000; i++) {
+			const uint64_t keys[] = {i, i << 40, 0x7f0012340000 + (i << 6),
+						 (i / 16) << 32 | (1000 + i)};
+
+			assert_ok(map_set(&m, keys[kind], 1));
+		}
+		assert_true(longest_run(&m) < 500);
+		map_free(&m);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -95,6 +159,8 @@ int main(void)
 		cmocka_unit_test(zero_is_a_key_but_no_value),
 		cmocka_unit_test(behaves_as_an_array_would),
 		cmocka_unit_test(gives_memory_back),
+		cmocka_unit_test(chosen_keys_do_not_meet),
+		cmocka_unit_test(usual_keys_do_not_meet),
 	};
 
 	return RUN(tests);

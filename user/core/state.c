@@ -194,6 +194,11 @@ void stamps_fork(struct range *r, const struct proc *parent, struct proc *child,
 
 	child->base_gap = fork_gap(parent->base_gap, gap);
 	child->stamps_full = parent->stamps_full;
+	/* All or none: in which order they come is not known. */
+	if (r->n_stamps + parent->stamps.n > ALL_STAMPS_MAX) {
+		child->stamps_full = true;
+		return;
+	}
 	while (map_next(&parent->stamps, &pos, &key, &val)) {
 		struct stamp *s = stamp_get(r, child, key, true);
 

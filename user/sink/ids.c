@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "util/hash.h"
+
 void *ids_at(const struct ids *m, size_t i)
 {
 	return m->entries + i * m->entry_size;
@@ -21,7 +23,7 @@ static uint64_t key_at(const struct ids *m, size_t i)
 static size_t slot_of(const struct ids *m, uint64_t key)
 {
 	size_t mask = m->cap * 2 - 1;
-	size_t i = (size_t)((key * 0x9e3779b97f4a7c15u) >> 32) & mask;
+	size_t i = (size_t)hash_key(m->mul, key) & mask;
 
 	while (m->slots[i] && key_at(m, m->slots[i] - 1) != key)
 		i = (i + 1) & mask;
@@ -56,6 +58,7 @@ static int ids_grow(struct ids *m)
 	free(m->slots);
 	m->slots = slots;
 	m->cap = cap;
+	m->mul = hash_mul(m->mul, cap * 2, slots);
 	for (size_t i = 0; i < m->count; i++)
 		m->slots[slot_of(m, key_at(m, i))] = (uint32_t)(i + 1);
 	return 0;

@@ -16,6 +16,7 @@ struct ids {
 	char *entries;
 	uint32_t *slots; /* entry number + 1, 0 = free */
 	size_t cap;	 /* entries allocated; slots are twice as many */
+	uint64_t mul;	 /* see util/hash.h */
 };
 
 #define IDS_OF(type) ((struct ids){.entry_size = sizeof(type)})

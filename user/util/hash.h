@@ -1,13 +1,39 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* FNV-1a, for keys of struct map: quick, and anybody can make collisions. */
+/* For tables: places of keys, and keys of texts. */
 #ifndef ACLTAP_UTIL_HASH_H
 #define ACLTAP_UTIL_HASH_H
 
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
+#include <sys/random.h>
 
-/* Texts under different seeds are different keys. */
+/* The multiplier of tables so small that it does not matter who can make keys collide. */
+#define HASH_MUL 0x9e3779b97f4a7c15u
+/* Slots from which on a table has a secret multiplier of its own. */
+#define HASH_SMALL 4096
+
+/* Every bit of key reaches the low ones; which keys meet there, only who knows mul can tell. */
+static inline uint64_t hash_key(uint64_t mul, uint64_t key)
+{
+	key = (key ^ key >> 32) * mul;
+	key = (key ^ key >> 32) * HASH_MUL;
+	return key ^ key >> 29;
+}
+
+/* The multiplier of a table that is to have so many slots; mul: what it had, 0 at first. */
+static inline uint64_t hash_mul(uint64_t mul, size_t slots, const void *table)
+{
+	uint64_t secret;
+
+	if (slots < HASH_SMALL || (mul && mul != HASH_MUL))
+		return mul ? mul : HASH_MUL;
+	if (getrandom(&secret, sizeof(secret), GRND_NONBLOCK) != sizeof(secret))
+		secret = (uintptr_t)table * HASH_MUL;
+	return secret | 1;
+}
+
+/* FNV-1a: quick, and anybody can make collisions. Texts under different seeds are other keys. */
 static inline uint64_t hash_bytes(uint64_t seed, const void *bytes, size_t n)
 {
 	const unsigned char *p = bytes;

@@ -4,19 +4,14 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#define MAP_MIN 16
+#include "util/hash.h"
 
-/* Keys are addresses and small numbers: every bit must reach the low ones. */
-static size_t map_hash(uint64_t key)
-{
-	key = (key ^ key >> 32) * 0x9e3779b97f4a7c15u;
-	return (size_t)(key ^ key >> 29);
-}
+#define MAP_MIN 16
 
 /* The slot of key, or the empty one where it belongs. */
 static size_t map_find(const struct map *m, uint64_t key)
 {
-	size_t i = map_hash(key) & (m->cap - 1);
+	size_t i = (size_t)hash_key(m->mul, key) & (m->cap - 1);
 
 	while (m->slots[i].val && m->slots[i].key != key)
 		i = (i + 1) & (m->cap - 1);
@@ -29,6 +24,7 @@ static int map_resize(struct map *m, size_t cap)
 
 	if (!bigger.slots)
 		return -ENOMEM;
+	bigger.mul = hash_mul(m->mul, cap, bigger.slots);
 	for (size_t i = 0; i < m->cap; i++)
 		if (m->slots[i].val)
 			bigger.slots[map_find(&bigger, m->slots[i].key)] = m->slots[i];
@@ -66,7 +62,7 @@ static void map_close_hole(struct map *m, size_t hole)
 	size_t mask = m->cap - 1;
 
 	for (size_t i = (hole + 1) & mask; m->slots[i].val; i = (i + 1) & mask) {
-		size_t home = map_hash(m->slots[i].key) & mask;
+		size_t home = (size_t)hash_key(m->mul, m->slots[i].key) & mask;
 
 		if (((i - home) & mask) < ((i - hole) & mask))
 			continue;

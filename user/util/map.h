@@ -17,6 +17,7 @@ struct map_slot {
 struct map {
 	struct map_slot *slots; /* cap of them, a power of two */
 	size_t cap, n;
+	uint64_t mul; /* see hash.h: a large map cannot be made slow by who chooses its keys */
 };
 
 /* Sets or replaces; val must not be 0 (-EINVAL). -ENOMEM leaves the map as it was. */
@@ -25,7 +26,8 @@ int map_set(struct map *m, uint64_t key, uint64_t val);
 uint64_t map_get(const struct map *m, uint64_t key);
 /* Removes; returns the value it had, or 0. */
 uint64_t map_del(struct map *m, uint64_t key);
-/* Next entry in no particular order; start with *pos = 0. No map_set or map_del meanwhile. */
+/* Next entry, in another order each time the program runs; start with *pos = 0. No map_set or
+ * map_del meanwhile. */
 bool map_next(const struct map *m, size_t *pos, uint64_t *key, uint64_t *val);
 /* Forgets everything; what pointers point at stays. The map can be used again. */
 void map_free(struct map *m);
