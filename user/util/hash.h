@@ -6,7 +6,6 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
-#include <sys/random.h>
 
 /* The multiplier of tables so small that it does not matter who can make keys collide. */
 #define HASH_MUL 0x9e3779b97f4a7c15u
@@ -21,16 +20,15 @@ static inline uint64_t hash_key(uint64_t mul, uint64_t key)
 	return key ^ key >> 29;
 }
 
-/* The multiplier of a table that is to have so many slots; mul: what it had, 0 at first. */
+/*
+ * The multiplier of a table that is to have so many slots; mul: what it had, 0 at first. Who wrote
+ * the keys does not know at which address (ASLR) the table will lie.
+ */
 static inline uint64_t hash_mul(uint64_t mul, size_t slots, const void *table)
 {
-	uint64_t secret;
-
 	if (slots < HASH_SMALL || (mul && mul != HASH_MUL))
 		return mul ? mul : HASH_MUL;
-	if (getrandom(&secret, sizeof(secret), GRND_NONBLOCK) != sizeof(secret))
-		secret = (uintptr_t)table * HASH_MUL;
-	return secret | 1;
+	return ((uintptr_t)table * HASH_MUL) | 1;
 }
 
 /* FNV-1a: quick, and anybody can make collisions. Texts under different seeds are other keys. */
