@@ -258,6 +258,7 @@ static int stat_live(struct run *r)
 			print_warnings(r, l.summary);
 		status = live_status(&l, &r->targets, err);
 	}
+	giveup_done(status);
 	targets_free(&r->targets);
 	live_free(&l);
 	return status;
@@ -310,7 +311,7 @@ static int run_stat(int argc, char **argv)
 		cfg.ranks = r.ranks;
 		cfg.filter = filters_config(&r.filters, r.capture ? &r.targets.pids : NULL);
 		if (!r.capture)
-			giveup_watch();
+			giveup_watch(targets_failed(&r.targets));
 		/* The command has standard output to itself. */
 		r.to.stream = r.targets.argv ? STDERR_FILENO : STDOUT_FILENO;
 		if (stats_new(&cfg, &r.stats) || tableout_open(&r.to))
