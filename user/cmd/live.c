@@ -37,7 +37,6 @@ int live_open(struct live *l, struct targets *t, const struct consumer *next, bo
 	err = targets_open(t, &session);
 	if (!err && giveup_asked())
 		err = log_fail(-EINTR, "ended by a signal before tracing began");
-	giveup_unwatch();
 	return err;
 }
 

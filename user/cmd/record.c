@@ -139,7 +139,7 @@ static int record(struct run *r)
 {
 	int err, cmd_status = 0;
 
-	giveup_watch();
+	giveup_watch(targets_failed(&r->targets));
 	err = outputs_plan(&r->to, true, &r->outputs);
 	if (err == -EINVAL)
 		return EXIT_USAGE;
@@ -148,7 +148,6 @@ static int record(struct run *r)
 	err = err ?: open_capture(r);
 	if (!err && giveup_asked())
 		err = log_fail(-EINTR, "ended by a signal before tracing began");
-	giveup_unwatch();
 	if (!err) {
 		err = targets_run(&r->targets, &cmd_status);
 		if (!cmd_status)
@@ -172,6 +171,7 @@ static int run_record(int argc, char **argv)
 		status = targets_prepare(&r.targets, &cmd_record, args.n_args ? args.args : NULL);
 	if (status < 0)
 		status = r.dry_run ? dry_run(&r) : record(&r);
+	giveup_done(status);
 	targets_free(&r.targets);
 	outputs_free(&r.outputs);
 	outputs_opts_free(&r.to);

@@ -267,6 +267,7 @@ static int stat_live(struct run *r)
 			print_warnings(r, l.summary);
 		status = live_status(&l, &r->targets, err);
 	}
+	giveup_done(status);
 	targets_free(&r->targets);
 	live_free(&l);
 	return status;
@@ -319,7 +320,7 @@ static int run_stat(int argc, char **argv)
 		cfg.ranks = r.ranks;
 		r.filter.cfg = filters_config(&r.filters, r.capture ? &r.targets.pids : NULL);
 		if (!r.capture)
-			giveup_watch();
+			giveup_watch(targets_failed(&r.targets));
 		/* The command has standard output to itself. */
 		r.to.stream = r.targets.argv ? STDERR_FILENO : STDOUT_FILENO;
 		err = stats_new(&cfg, &r.stats);

@@ -138,6 +138,8 @@ int targets_open(struct targets *t, const struct session_config *cfg)
 	own.follow = !t->no_follow;
 	own.no_stop = t->no_stop;
 	own.wait = t->wait;
+	own.signals_fd = giveup_fd();
+	own.signals_mask = giveup_inherited();
 	own.user = t->user_name ? &t->user : NULL;
 	as_owner = privs_as_owner(false);
 	err = session_open(&own, &t->session);
@@ -177,16 +179,12 @@ int targets_run(struct targets *t, int *cmd_status)
 	bool as_owner = privs_as_owner(false);
 	int err;
 
-	if (t->argv) {
-		giveup_never(SIGINT);
-		giveup_never(SIGQUIT);
-	}
+	giveup_tracing(t->argv);
 	/* The command has its own already, and keeps them. */
 	drop_rights(RIGHTS_RUNNING | outputs |
 		    (can_be_others(t) ? RIGHT_BIT(RIGHT_DAC_READ_SEARCH) : 0));
 	err = session_run(t->session);
-	giveup_arm(targets_failed(t), session_command(t->session),
-		   session_ended(t->session) == SESSION_SIGNAL);
+	giveup_arm(session_command(t->session), session_ended(t->session) == SESSION_SIGNAL);
 	*cmd_status = 0;
 	if (err && session_exec_error(t->session)) {
 		log_err(err, "cannot run '%s'", t->argv[0]);

@@ -47,7 +47,6 @@ static const struct opt options[] = {
 static int wait_writable(int fd)
 {
 	struct pollfd p = {.fd = fd, .events = POLLOUT};
-	sigset_t pending;
 
 	for (;;) {
 		int n = poll(&p, 1, 100);
@@ -56,9 +55,7 @@ static int wait_writable(int fd)
 			return 0;
 		if (n < 0 && errno != EINTR)
 			return -errno;
-		sigpending(&pending);
-		if (sigismember(&pending, SIGINT) || sigismember(&pending, SIGTERM) ||
-		    sigismember(&pending, SIGHUP))
+		if (giveup_asked())
 			return -EINTR;
 	}
 }
@@ -136,6 +133,7 @@ static int trace(struct run *r)
 		err = live_run(&l, &r->targets, &status);
 	if (!status)
 		status = live_status(&l, &r->targets, finish(r, &l, err));
+	giveup_done(status);
 	targets_free(&r->targets);
 	live_free(&l);
 	return status;
@@ -154,7 +152,7 @@ static int run_trace(int argc, char **argv)
 	if (status < 0)
 		status = targets_prepare(&r.targets, &cmd_trace, args.n_args ? args.args : NULL);
 	r.filter.cfg = filters_config(&r.filters, NULL);
-	giveup_watch();
+	giveup_watch(targets_failed(&r.targets));
 	if (status < 0 && open_output(&r))
 		status = targets_failed(&r.targets);
 	if (status < 0)

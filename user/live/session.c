@@ -65,7 +65,7 @@ struct session {
 	uint64_t busy;	  /* when a record came */
 	uint64_t tick_ns; /* in force */
 	struct status status;
-	int epoll, timer, signals;
+	int epoll, timer, children;
 	struct launch_inherited inherited;
 };
 
@@ -265,26 +265,6 @@ static int add_fd(struct session *s, int fd)
 	return epoll_ctl(s->epoll, EPOLL_CTL_ADD, fd, &ev) ? -errno : 0;
 }
 
-static bool is_ignored(int sig)
-{
-	struct sigaction sa;
-
-	return !sigaction(sig, NULL, &sa) && sa.sa_handler == SIG_IGN;
-}
-
-static void wanted_signals(const struct session *s, sigset_t *set)
-{
-	sigemptyset(set);
-	sigaddset(set, SIGTERM);
-	if (!is_ignored(SIGHUP)) /* nohup */
-		sigaddset(set, SIGHUP);
-	sigaddset(set, SIGCHLD);
-	if (!s->cfg.argv) {
-		sigaddset(set, SIGINT);
-		sigaddset(set, SIGQUIT);
-	}
-}
-
 static void set_tick(struct session *s, uint64_t ns)
 {
 	const struct timespec t = {.tv_nsec = (long)ns};
@@ -307,15 +287,20 @@ static int open_loop(struct session *s)
 	sigset_t set;
 	int err;
 
-	wanted_signals(s, &set);
-	sigprocmask(SIG_BLOCK, &set, &s->inherited.mask);
-	s->signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+	sigemptyset(&set);
+	sigaddset(&set, SIGCHLD);
+	pthread_sigmask(SIG_BLOCK, &set, &s->inherited.mask);
+	if (s->cfg.signals_mask)
+		s->inherited.mask = *s->cfg.signals_mask;
+	s->children = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
 	s->timer = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
 	s->epoll = epoll_create1(EPOLL_CLOEXEC);
-	if (s->signals < 0 || s->timer < 0 || s->epoll < 0)
+	if (s->children < 0 || s->timer < 0 || s->epoll < 0)
 		return log_err(-errno, "cannot set up the event loop");
 	set_tick(s, TICK_NS);
-	err = add_fd(s, s->signals);
+	err = add_fd(s, s->children);
+	if (s->cfg.signals_fd >= 0)
+		err = err ?: add_fd(s, s->cfg.signals_fd);
 	err = err ?: add_fd(s, s->timer);
 	err = err ?: add_fd(s, s->bpf->ring_fd);
 	return err ? log_err(err, "cannot set up the event loop") : 0;
@@ -338,7 +323,7 @@ int session_open(const struct session_config *cfg, struct session **out)
 	if (!s)
 		return log_err(-ENOMEM, "cannot prepare the recording");
 	s->cfg = *cfg;
-	s->epoll = s->timer = s->signals = -1;
+	s->epoll = s->timer = s->children = -1;
 	prepare_process(s);
 	err = load(s);
 	err = err ?: make_parts(s);
@@ -372,16 +357,20 @@ static void reap_command(struct session *s)
 		s->cmd_ended = true;
 }
 
-static void on_signal(struct session *s)
+static void on_child(struct session *s)
 {
 	struct signalfd_siginfo si;
 
-	while (read(s->signals, &si, sizeof(si)) == sizeof(si)) {
-		if (si.ssi_signo == SIGCHLD) {
-			reap_command(s);
-			continue;
-		}
-		s->signal = (int)si.ssi_signo;
+	while (read(s->children, &si, sizeof(si)) == sizeof(si))
+		reap_command(s);
+}
+
+static void on_signal(struct session *s)
+{
+	unsigned char signal;
+
+	if (read(s->cfg.signals_fd, &signal, 1) == 1) {
+		s->signal = signal;
 		end(s, SESSION_SIGNAL);
 	}
 }
@@ -447,7 +436,9 @@ static int step(struct session *s)
 		set_tick(s, TICK_NS);
 	}
 	for (int i = 0; i < n && !err; i++) {
-		if (ev[i].data.fd == s->signals)
+		if (ev[i].data.fd == s->children)
+			on_child(s);
+		else if (ev[i].data.fd == s->cfg.signals_fd)
 			on_signal(s);
 		else if (ev[i].data.fd == s->timer)
 			err = on_tick(s);
@@ -614,7 +605,7 @@ void session_free(struct session *s)
 		close(s->epoll);
 	if (s->timer >= 0)
 		close(s->timer);
-	if (s->signals >= 0)
-		close(s->signals);
+	if (s->children >= 0)
+		close(s->children);
 	free(s);
 }

@@ -6,6 +6,7 @@
 #ifndef ACLTAP_LIVE_SESSION_H
 #define ACLTAP_LIVE_SESSION_H
 
+#include <signal.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -40,7 +41,10 @@ struct session_config {
 	 */
 	int (*tap)(void *ctx, const void *rec, size_t sz);
 	void *tap_ctx;
-	bool no_status; /* no progress line */
+	/* Signals that end tracing: each byte read is the number of one; -1 = none do. */
+	int signals_fd;
+	const sigset_t *signals_mask; /* what the command inherits; NULL: the present one */
+	bool no_status;		      /* no progress line */
 };
 
 /* How tracing ended. */
@@ -48,7 +52,7 @@ enum session_end {
 	SESSION_TARGETS_GONE, /* the command or the traced processes ended */
 	SESSION_TIME_UP,
 	SESSION_FULL,	/* the capture has its largest size */
-	SESSION_SIGNAL, /* SIGINT, SIGQUIT, SIGTERM or SIGHUP */
+	SESSION_SIGNAL, /* one of signals_fd */
 };
 
 struct session;
