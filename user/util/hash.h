@@ -6,7 +6,6 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
-#include <sys/random.h>
 
 /* The multiplier of tables so small that it does not matter who can make keys collide. */
 #define HASH_MUL 0x9e3779b97f4a7c15u
@@ -16,21 +15,20 @@
 /* Every bit of key reaches the low ones; which keys meet there, only who knows mul can tell. */
 static inline uint64_t hash_key(uint64_t mul, uint64_t key)
 {
-	key = (key ^ key >> 32) * mul;
+	key *= mul;
 	key = (key ^ key >> 32) * HASH_MUL;
 	return key ^ key >> 29;
 }
 
-/* The multiplier of a table that is to have so many slots; mul: what it had, 0 at first. */
-static inline uint64_t hash_mul(uint64_t mul, size_t slots, const void *table)
+/*
+ * The multiplier of a table of so many slots that are at table. Where that is changes with each
+ * table and each run and is nowhere written, so that whoever makes a capture cannot know it.
+ */
+static inline uint64_t hash_mul(size_t slots, const void *table)
 {
-	uint64_t secret;
+	uint64_t secret = (uintptr_t)table * HASH_MUL;
 
-	if (slots < HASH_SMALL || (mul && mul != HASH_MUL))
-		return mul ? mul : HASH_MUL;
-	if (getrandom(&secret, sizeof(secret), GRND_NONBLOCK) != sizeof(secret))
-		secret = (uintptr_t)table * HASH_MUL;
-	return secret | 1;
+	return slots < HASH_SMALL ? HASH_MUL : (secret ^ secret >> 32) * HASH_MUL | 1;
 }
 
 /* FNV-1a: quick, and anybody can make collisions. Texts under different seeds are other keys. */
