@@ -58,7 +58,7 @@ static int ids_grow(struct ids *m)
 	free(m->slots);
 	m->slots = slots;
 	m->cap = cap;
-	m->mul = hash_mul(m->mul, cap * 2, slots);
+	m->mul = hash_mul(cap * 2, slots);
 	for (size_t i = 0; i < m->count; i++)
 		m->slots[slot_of(m, key_at(m, i))] = (uint32_t)(i + 1);
 	return 0;

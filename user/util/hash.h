@@ -15,20 +15,20 @@
 /* Every bit of key reaches the low ones; which keys meet there, only who knows mul can tell. */
 static inline uint64_t hash_key(uint64_t mul, uint64_t key)
 {
-	key = (key ^ key >> 32) * mul;
+	key *= mul;
 	key = (key ^ key >> 32) * HASH_MUL;
 	return key ^ key >> 29;
 }
 
 /*
- * The multiplier of a table that is to have so many slots; mul: what it had, 0 at first. Who wrote
- * the keys does not know at which address (ASLR) the table will lie.
+ * The multiplier of a table of so many slots that are at table. Where that is changes with each
+ * table and each run and is nowhere written, so that whoever makes a capture cannot know it.
  */
-static inline uint64_t hash_mul(uint64_t mul, size_t slots, const void *table)
+static inline uint64_t hash_mul(size_t slots, const void *table)
 {
-	if (slots < HASH_SMALL || (mul && mul != HASH_MUL))
-		return mul ? mul : HASH_MUL;
-	return ((uintptr_t)table * HASH_MUL) | 1;
+	uint64_t secret = (uintptr_t)table * HASH_MUL;
+
+	return slots < HASH_SMALL ? HASH_MUL : (secret ^ secret >> 32) * HASH_MUL | 1;
 }
 
 /* FNV-1a: quick, and anybody can make collisions. Texts under different seeds are other keys. */

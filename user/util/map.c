@@ -24,7 +24,7 @@ static int map_resize(struct map *m, size_t cap)
 
 	if (!bigger.slots)
 		return -ENOMEM;
-	bigger.mul = hash_mul(m->mul, cap, bigger.slots);
+	bigger.mul = hash_mul(cap, bigger.slots);
 	for (size_t i = 0; i < m->cap; i++)
 		if (m->slots[i].val)
 			bigger.slots[map_find(&bigger, m->slots[i].key)] = m->slots[i];
