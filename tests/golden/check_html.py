@@ -76,6 +76,8 @@ def details(stream, names):
         d["end_tid"] = next(stream)
     if which & 2:
         d["category"] = next(stream)
+        number = next(stream)
+        d["category_name"] = names[number] if number else None
     if which & 4:
         d["payload_type"], d["payload_len"] = signed(next(stream)), next(stream)
         d["payload"] = next(stream) | next(stream) << 32
@@ -119,7 +121,7 @@ def compare(spans, facts, path):
     def key(row):
         return (row["kind"], row["name"], row["start_ns"], row["end_ns"], row["pid"],
                 row["start_tid"], row.get("end_tid", row["start_tid"]), row["status"],
-                row.get("category") or 0, row.get("payload"), row.get("ret"),
+                row.get("category") or 0, row.get("category_name"), row.get("payload"), row.get("ret"),
                 row.get("depth", row.get("row")) if row["kind"] == "push/pop" else None)
     with open(path, encoding="utf-8") as file:
         rows = [json.loads(line) for line in file]

@@ -194,13 +194,14 @@ def compare(trace, path):
         # Depth is told by nesting: of what is sure and on the track of its thread.
         depth = s["depth"] if on_thread and status == "complete" and s["kind"] != "start/end" else -1
         got[s["kind"], s["name"], s["at"] + offset, end, pid, tid, status, depth,
-            s["notes"].get("ret"), s["notes"].get("payload")] += 1
+            s["notes"].get("ret"), s["notes"].get("payload"),
+            s["notes"].get("category_name")] += 1
     unsure = any(r["kind"] in ("loss", "lost_start") or r.get("status") in ("uncertain",)
                  for r in rows)
     for r in events:
         depth = r["depth"] if r["status"] == "complete" and r["kind"] != "start/end" else -1
         want[r["kind"], r["name"], r["start_ns"], r["end_ns"], r["pid"], r["start_tid"],
-             r["status"], depth, r["ret"], r["payload"]] += 1
+             r["status"], depth, r["ret"], r["payload"], r["category_name"]] += 1
     if unsure:  # what encloses is not drawn when its end is not known
         got, want = (Counter({k: 0 for k in ()}) + Counter(
             k[:7] + k[8:] for k in c.elements()) for c in (got, want))
@@ -208,9 +209,16 @@ def compare(trace, path):
     lost = sum(r["count"] for r in rows if r["kind"] == "loss")
     check((trace.lost[-1][1] if trace.lost else 0) == lost, "calls lost")
     check([v for _, v in trace.lost] == sorted(v for _, v in trace.lost), "the counter falls")
-    names = {without_local_rank(t["name"]) for t in trace.tracks.values()
-             if t["kind"] == "process"} - {""}
-    owners = {(r["process"] or "", r["rank"], r["host"], r["host_pid"]) for r in events}
+    ran = {r["pid"]: {e["process"] for e in events if e["pid"] == r["pid"]} for r in events}
+    several = {pid for pid, programs in ran.items() if len(programs) > 1}
+    tracks = [t for t in trace.tracks.values() if t["kind"] == "process"]
+    for t in tracks:  # with the names of all
+        if t["pid"] in several:
+            check(set(t["name"].split(" (")[0].split(", ")) == ran[t["pid"]] - {None},
+                  f"names of process {t['pid']}")
+    names = {without_local_rank(t["name"]) for t in tracks if t["pid"] not in several} - {""}
+    owners = {(r["process"] or "", r["rank"], r["host"], r["host_pid"]) for r in events
+              if r["pid"] not in several}
     check(all(names & shown_names(*o) for o in owners if o[0] or o[1] is not None) and
           names <= set().union(*(shown_names(*o) for o in owners)), "names of processes")
     print(f"{len(spans)} spans agree")

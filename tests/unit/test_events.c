@@ -32,6 +32,8 @@ static void give(struct run *r)
 	const struct label l = {.pid = 10, .id = 7, .text = "i\"o", .len = 3};
 	struct span sp = nested("outer", 1, 0, 1000, 0), inner = nested("in\tner", 2, 1, 1001, 1);
 
+	assert_ok(r->to.process(r->to.ctx, &p));
+	assert_ok(r->to.category(r->to.ctx, &l));
 	sp.category = 7;
 	sp.payload = (struct payload){.type = 1, .len = 2, .bytes = {0x39, 0x30}};
 	sp.has_ret = true;
@@ -50,8 +52,6 @@ static void give(struct run *r)
 	sp.has_end = false;
 	sp.end_ns = 77; /* must not show */
 	run_span(r, sp);
-	assert_ok(r->to.process(r->to.ctx, &p));
-	assert_ok(r->to.category(r->to.ctx, &l));
 }
 
 static void give_tallies(struct run *r)

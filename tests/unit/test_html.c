@@ -57,7 +57,7 @@ static void nothing_traced_is_a_page(void **state)
 		"\"left_out_longest_ns\":0,\n\"left_out_not_complete\":0,\n"
 		"\"left_out_threads\":0,\n\"unnamed\":0,\n"
 		"\"processes\":[],\n\"more_processes\":0,\n\"sources\":[],\n\"threads\":[],"
-		"\n\"categories\":[],\n"
+		"\n"
 		"\"tallies\":[],\n\"losses\":[],\n\"losses_joined\":false,\n"
 		"\"coarse_rows\":0,\n\"spans_of_others\":0,\n\"self_incomplete\":0,\n"
 		"\"stats\":[]\n}\n</script>\n"
@@ -82,13 +82,14 @@ static void names_cannot_leave_their_element(void **state)
 	const struct process p = {
 		.pid = 10, .rank = -1, .name = "</script>", .cmdline = "<script>", .exe = "<!--"};
 	const struct label l = {.pid = 10, .id = 20, .text = "</script>", .len = 9};
+	const struct label c = {.pid = 10, .id = 0, .text = "</script>", .len = 9};
 	struct run r = run_begin("html", path, NULL);
 	struct span sp;
 	char *data;
 
 	assert_ok(r.to.process(r.to.ctx, &p));
 	assert_ok(r.to.thread(r.to.ctx, &l));
-	assert_ok(r.to.category(r.to.ctx, &l));
+	assert_ok(r.to.category(r.to.ctx, &c));
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
 		sp = span_of(names[i], 100 * i, 100 * i + 50);
 		run_span(&r, sp);

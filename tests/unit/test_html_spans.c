@@ -288,7 +288,7 @@ static struct span with_category(struct span sp, uint32_t category)
 static void details_stay_with_their_spans(void **state)
 {
 	struct html_spans *s = spans_new(4);
-	const uint64_t want[] = {2, 2, 2, 4, 2, 5};
+	const uint64_t want[] = {2, 2, 0, 2, 4, 0, 2, 5, 0};
 	struct stream got;
 
 	(void)state;
@@ -307,8 +307,8 @@ static void details_stay_with_their_spans(void **state)
 static void all_details_are_written(void **state)
 {
 	struct html_spans *s = spans_new(4);
-	const struct html_refs refs = {.domain = 3};
-	const uint64_t want[] = {127, 21, 7, 3, 8, 0x44332211, 0x88776655, 13, 3};
+	const struct html_refs refs = {.domain = 3, .category = 9};
+	const uint64_t want[] = {127, 21, 7, 9, 3, 8, 0x44332211, 0x88776655, 13, 3};
 	struct span sp = with_category(span_of("x", 1, 2), 7);
 	struct stream got;
 
@@ -329,7 +329,7 @@ static void all_details_are_written(void **state)
 static void a_depth_that_is_no_row_is_written(void **state)
 {
 	struct html_spans *s = spans_new(8);
-	const uint64_t want[] = {128, 0, 130, 7, 300, 130, 8, UINT32_MAX};
+	const uint64_t want[] = {128, 0, 130, 7, 0, 300, 130, 8, 0, UINT32_MAX};
 	struct stream got;
 
 	(void)state;

@@ -31,23 +31,27 @@ static void expect_same(const struct span *a, const struct span *b)
 		assert_string_equal(a->domain, b->domain);
 }
 
+#define TAG 0x123456789
+
 /* Packs, reads back, and reads every cut of it from memory of just that size. */
 static void round_trip(const struct span *sp)
 {
 	unsigned char *buf = malloc(PACK_MAX), *exact;
 	struct span back;
-	size_t n = pack_span(sp, buf);
+	uint64_t tag;
+	size_t n = pack_span(sp, TAG, buf);
 
 	assert_true(n <= PACK_MAX);
 	exact = malloc(n);
 	memcpy(exact, buf, n);
-	assert_ok(unpack_span(exact, n, &back));
+	assert_ok(unpack_span(exact, n, &back, &tag));
 	expect_same(sp, &back);
+	assert_int_equal(tag, TAG);
 	free(exact);
 	for (size_t cut = 0; cut < n && n < 500; cut++) {
 		exact = malloc(cut + !cut);
 		memcpy(exact, buf, cut);
-		assert_err(unpack_span(exact, cut, &back), EIO);
+		assert_err(unpack_span(exact, cut, &back, &tag), EIO);
 		free(exact);
 	}
 	free(buf);
@@ -108,6 +112,7 @@ static void the_longest_texts_fit(void **state)
 	char *name = malloc(UINT16_MAX), *domain = malloc(10000);
 	unsigned char *buf = malloc(PACK_MAX);
 	struct span sp = everything, back;
+	uint64_t tag;
 	size_t n;
 
 	(void)state;
@@ -118,9 +123,10 @@ static void the_longest_texts_fit(void **state)
 	sp.name_len = UINT16_MAX;
 	sp.domain = domain;
 	sp.id = UINT64_MAX;
-	n = pack_span(&sp, buf);
+	n = pack_span(&sp, UINT64_MAX, buf);
 	assert_true(n <= PACK_MAX);
-	assert_ok(unpack_span(buf, n, &back));
+	assert_ok(unpack_span(buf, n, &back, &tag));
+	assert_int_equal(tag, UINT64_MAX);
 	assert_int_equal(strlen(back.domain), PACK_DOMAIN_MAX);
 	domain[PACK_DOMAIN_MAX] = '\0';
 	expect_same(&sp, &back);
@@ -133,8 +139,9 @@ static void the_longest_texts_fit(void **state)
 static void damage_is_survived(void **state)
 {
 	unsigned char buf[512], *exact;
-	size_t n = pack_span(&everything, buf);
+	size_t n = pack_span(&everything, TAG, buf);
 	struct span back;
+	uint64_t tag;
 
 	(void)state;
 	for (size_t i = 0; i < n; i++) {
@@ -142,7 +149,7 @@ static void damage_is_survived(void **state)
 			exact = malloc(n);
 			memcpy(exact, buf, n);
 			exact[i] = (unsigned char)v;
-			if (!unpack_span(exact, n, &back) && back.name_len)
+			if (!unpack_span(exact, n, &back, &tag) && back.name_len)
 				assert_true((unsigned char *)back.name + back.name_len <=
 					    exact + n);
 			free(exact);

@@ -34,7 +34,7 @@ static bool ordered(const struct span *a, const struct span *b)
 	return a->seq <= b->seq;
 }
 
-static int check_span(void *ctx, const struct span *sp)
+static int check_span(void *ctx, const struct span *sp, uint64_t tag)
 {
 	struct seen *seen = ctx;
 	char name[32];
@@ -49,6 +49,7 @@ static int check_span(void *ctx, const struct span *sp)
 	else
 		assert_null(sp->domain);
 	assert_int_equal(sp->end_ns, sp->start_ns + sp->id);
+	assert_int_equal(tag, 3 * sp->id);
 	seen->last = *sp;
 	seen->count++;
 	seen->id_sum += sp->id;
@@ -77,7 +78,7 @@ static int add_one(struct sorter *s, uint64_t id, uint64_t start, uint64_t rando
 	sp.start_tid = 20 + random / 6 % 3;
 	sp.seq = (uint32_t)(random >> 40);
 	sp.domain = id % 3 ? NULL : "default";
-	return sort_add(s, &sp);
+	return sort_add(s, &sp, 3 * sp.id);
 }
 
 /* spread 0: already in order; else how far a start lies from its place, in spans. */
@@ -124,10 +125,11 @@ static void merges_in_several_passes(void **state)
 	sort_many(state, 1, 30000, 1000000);
 }
 
-static int take_start(void *ctx, const struct span *sp)
+static int take_start(void *ctx, const struct span *sp, uint64_t tag)
 {
 	uint64_t *last = ctx;
 
+	(void)tag;
 	assert_true(sp->start_ns > *last);
 	assert_int_equal(sp->name_len, 65535);
 	assert_int_equal(sp->name[65534], 'n');
@@ -152,7 +154,7 @@ static void large_texts_fit(void **state)
 		sp.name = text;
 		sp.name_len = 65535;
 		sp.domain = text; /* cut */
-		assert_ok(sort_add(s, &sp));
+		assert_ok(sort_add(s, &sp, 3 * sp.id));
 	}
 	assert_ok(sort_drain(s, take_start, &last));
 	assert_int_equal(last, 100);
@@ -160,8 +162,9 @@ static void large_texts_fit(void **state)
 	free(text);
 }
 
-static int collect(void *ctx, const struct span *sp)
+static int collect(void *ctx, const struct span *sp, uint64_t tag)
 {
+	(void)tag;
 	strncat(ctx, sp->name, sp->name_len);
 	return 0;
 }
@@ -181,10 +184,10 @@ static void parents_come_before_children_of_the_same_time(void **state)
 	mark.seq = 3;
 	next.seq = 6;
 	assert_ok(sort_new("-", SORT_BUDGET, &s));
-	assert_ok(sort_add(s, &next));
-	assert_ok(sort_add(s, &mark));
-	assert_ok(sort_add(s, &child));
-	assert_ok(sort_add(s, &parent));
+	assert_ok(sort_add(s, &next, 0));
+	assert_ok(sort_add(s, &mark, 0));
+	assert_ok(sort_add(s, &child, 0));
+	assert_ok(sort_add(s, &parent, 0));
 	assert_ok(sort_drain(s, collect, got));
 	assert_string_equal(got, "parent next child mark ");
 	sort_free(s);

@@ -311,6 +311,26 @@ static void by_process(void **state)
 	stats_free(s);
 }
 
+/* What a program before had called is not its successor's. */
+static void by_process_and_program(void **state)
+{
+	const struct stats_config cfg = {.by = STATS_BY_PROCESS};
+	struct stats *s = of_script(&cfg, HEAD "2000 7/7 push stamp=1\n"
+					       "2100 7/7 pop\n"
+					       "2150 7/7 fact name \"sh\"\n"
+					       "2200 7/7 push stamp=1\n"
+					       "2210 7/7 pop\n"
+					       "2300 7/7 exec \"tool\"\n"
+					       "2400 7/7 push stamp=1\n"
+					       "2401 7/7 pop\n");
+
+	(void)state;
+	assert_int_equal(stats_count(s), 2);
+	assert_int_equal(find(s, "7 sh", STYLE_PUSH_POP)->total_ns, 110);
+	assert_int_equal(find(s, "7 tool", STYLE_PUSH_POP)->total_ns, 1);
+	stats_free(s);
+}
+
 static void by_category(void **state)
 {
 	const struct stats_config cfg = {.by = STATS_BY_CATEGORY};
@@ -532,6 +552,7 @@ int main(void)
 		cmocka_unit_test(uncertain),
 		cmocka_unit_test(by_thread),
 		cmocka_unit_test(by_process),
+		cmocka_unit_test(by_process_and_program),
 		cmocka_unit_test(by_category),
 		cmocka_unit_test(sorting),
 		cmocka_unit_test(largest_turns_coarse),

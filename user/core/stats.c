@@ -53,6 +53,7 @@ void stats_free(struct stats *s)
 	map_free(&s->index);
 	map_free(&s->child_ns);
 	free_texts(&s->processes);
+	free_texts(&s->first_names);
 	free_texts(&s->threads);
 	free_texts(&s->categories);
 	map_free(&s->ranks);
@@ -94,6 +95,19 @@ static size_t rank_key(const struct stats *s, const struct span *sp, char key[KE
 	return n < 0 ? 0 : (size_t)n;
 }
 
+/* A row for each program: what is told before any name is known belongs to the first. */
+static size_t process_key(const struct stats *s, const struct span *sp, char key[KEY_MAX])
+{
+	const char *name = map_get_ptr(&s->processes, sp->pid);
+	const char *first = map_get_ptr(&s->first_names, sp->pid);
+	size_t n = name && strcmp(name, first) != 0 ? strnlen(name, SPAN_NAME_MAX) : 0;
+
+	memcpy(key, &sp->pid, sizeof(sp->pid));
+	if (n)
+		memcpy(key + sizeof(sp->pid), name, n);
+	return sizeof(sp->pid) + n;
+}
+
 /* What spans of one row have in common. Returns its length. */
 static size_t key_of(const struct stats *s, const struct span *sp, char key[KEY_MAX])
 {
@@ -105,8 +119,7 @@ static size_t key_of(const struct stats *s, const struct span *sp, char key[KEY_
 		memcpy(key + sizeof(sp->pid), &sp->start_tid, sizeof(sp->start_tid));
 		return sizeof(sp->pid) + sizeof(sp->start_tid);
 	case STATS_BY_PROCESS:
-		memcpy(key, &sp->pid, sizeof(sp->pid));
-		return sizeof(sp->pid);
+		return process_key(s, sp, key);
 	case STATS_BY_CATEGORY:
 		return category_key(s, sp, key);
 	case STATS_BY_RANK:
@@ -351,7 +364,9 @@ static int on_process(void *ctx, const struct process *p)
 		return keep_rank(s, p);
 	if (!*p->name || s->cfg.by != STATS_BY_PROCESS)
 		return 0;
-	return keep_text(&s->processes, p->pid, p->name, strlen(p->name));
+	if (!map_get_ptr(&s->first_names, p->pid))
+		err = keep_text(&s->first_names, p->pid, p->name, strlen(p->name));
+	return err ? err : keep_text(&s->processes, p->pid, p->name, strlen(p->name));
 }
 
 static int on_thread(void *ctx, const struct label *l)

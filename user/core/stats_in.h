@@ -14,7 +14,7 @@ struct row {
 	long double order;    /* what the rows are sorted by; long holds all of a uint64_t */
 	uint32_t number;      /* from 0, in order of appearance */
 	size_t key_len;
-	char key[]; /* name; or pid and tid; or text of the category */
+	char key[]; /* name; pid and tid; pid and its name, unless its first; text of category */
 };
 
 struct stats {
@@ -29,6 +29,7 @@ struct stats {
 	struct map child_ns; /* id of an open push/pop range -> duration of what was in it */
 	bool self_incomplete;
 	struct map processes, threads, categories; /* pid; pid and id -> name, owned */
+	struct map first_names;			   /* pid -> the first of its names, owned */
 	struct map ranks;			   /* pid -> rank + 1 */
 	struct rankstat rankstat;
 };

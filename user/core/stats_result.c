@@ -50,13 +50,18 @@ static int label_by_id(const struct stats *s, struct row *row)
 	uint32_t ids[2] = {0, 0};
 	const char *name;
 	char text[320], tid[16] = "";
+	int len = 255;
 
 	memcpy(ids, row->key, thread ? sizeof(ids) : sizeof(ids[0]));
 	name = thread ? map_get_ptr(&s->threads, PAIR(ids[0], ids[1]))
-		      : map_get_ptr(&s->processes, ids[0]);
+		      : map_get_ptr(&s->first_names, ids[0]);
+	if (!thread && row->key_len > sizeof(ids[0])) {
+		name = row->key + sizeof(ids[0]);
+		len = (int)(row->key_len - sizeof(ids[0]));
+	}
 	if (thread)
 		snprintf(tid, sizeof(tid), "/%u", ids[1]);
-	snprintf(text, sizeof(text), "%u%s%s%.255s", ids[0], tid, name ? " " : "", name ?: "");
+	snprintf(text, sizeof(text), "%u%s%s%.*s", ids[0], tid, name ? " " : "", len, name ?: "");
 	row->label = strdup(text);
 	if (!row->label)
 		return -ENOMEM;
@@ -69,7 +74,8 @@ static bool is_by_id(const struct stats *s, const struct row *row)
 {
 	if (s->cfg.by == STATS_BY_THREAD)
 		return row->key_len == 2 * sizeof(uint32_t);
-	return s->cfg.by == STATS_BY_PROCESS && row->key_len == sizeof(uint32_t);
+	return s->cfg.by == STATS_BY_PROCESS && (row->key_len != strlen(STATS_OTHERS) ||
+						 memcmp(row->key, STATS_OTHERS, row->key_len) != 0);
 }
 
 static long double order_of(const struct stats_row *r, enum stats_key key)

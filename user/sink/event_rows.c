@@ -15,41 +15,20 @@ struct text {
 	size_t len;
 };
 
-struct proc {
-	uint64_t key;
-	char *name, *host; /* NULL = unknown */
-	uint32_t host_pid;
-	int32_t rank;
-};
-
 void event_rows_init(struct event_rows *e, struct out *o, bool json)
 {
-	*e = (struct event_rows){.out = o,
-				 .json = json,
-				 .first = true,
-				 .procs = IDS_OF(struct proc),
-				 .categories = IDS_OF(struct text),
-				 .sources = IDS_OF(struct text)};
-}
-
-static void free_texts(struct ids *m)
-{
-	for (size_t i = 0; i < m->count; i++)
-		free(((struct text *)ids_at(m, i))->s);
-	ids_free(m);
+	*e = (struct event_rows){
+		.out = o, .json = json, .first = true, .sources = IDS_OF(struct text)};
+	versions_init(&e->own);
+	e->versions = &e->own;
 }
 
 void event_rows_free(struct event_rows *e)
 {
-	for (size_t i = 0; i < e->procs.count; i++) {
-		struct proc *p = ids_at(&e->procs, i);
-
-		free(p->name);
-		free(p->host);
-	}
-	ids_free(&e->procs);
-	free_texts(&e->categories);
-	free_texts(&e->sources);
+	for (size_t i = 0; i < e->sources.count; i++)
+		free(((struct text *)ids_at(&e->sources, i))->s);
+	ids_free(&e->sources);
+	versions_free(&e->own);
 }
 
 static int keep_text(struct ids *m, uint64_t key, const char *s, size_t len)
@@ -68,39 +47,9 @@ static int keep_text(struct ids *m, uint64_t key, const char *s, size_t len)
 	return 0;
 }
 
-/* Unknown does not replace known. */
-static int replace_text(char **old, const char *text)
-{
-	char *copy = text && *text ? strdup(text) : NULL;
-
-	if (!copy)
-		return text && *text ? -ENOMEM : 0;
-	free(*old);
-	*old = copy;
-	return 0;
-}
-
-int event_rows_process(struct event_rows *e, const struct process *p)
-{
-	struct proc *proc = ids_get(&e->procs, p->pid);
-	int err;
-
-	if (!proc)
-		return -ENOMEM;
-	proc->rank = p->rank;
-	proc->host_pid = p->host_pid ? p->host_pid : p->pid;
-	err = replace_text(&proc->name, p->name);
-	return err ? err : replace_text(&proc->host, p->host);
-}
-
 int event_rows_source(struct event_rows *e, const struct trace_source *src)
 {
 	return keep_text(&e->sources, src->number, src->host, strlen(src->host));
-}
-
-int event_rows_category(struct event_rows *e, const struct label *l)
-{
-	return keep_text(&e->categories, IDS_KEY(l->pid, l->id), l->text, l->len);
 }
 
 void event_rows_head(struct event_rows *e)
@@ -178,14 +127,6 @@ static void field_word(struct event_rows *e, const char *key, const char *s)
 		out_char(e->out, '"');
 }
 
-static void field_found(struct event_rows *e, const char *key, const struct text *t)
-{
-	if (t)
-		field_text(e, key, t->s, t->len);
-	else
-		field_null(e, key);
-}
-
 static void field_known(struct event_rows *e, const char *key, const char *s)
 {
 	if (s)
@@ -195,7 +136,7 @@ static void field_known(struct event_rows *e, const char *key, const char *s)
 }
 
 /* Whose it is beside the PID: the last fields. proc may be NULL. */
-static void field_owner(struct event_rows *e, const struct proc *proc, const char *host)
+static void field_owner(struct event_rows *e, const struct version *proc, const char *host)
 {
 	if (proc && proc->rank >= 0)
 		field_i64(e, "rank", proc->rank);
@@ -229,15 +170,14 @@ static void field_times(struct event_rows *e, const struct span *sp)
 		field_null(e, "duration_ns");
 }
 
-static void field_stamp(struct event_rows *e, const struct span *sp)
+static void field_stamp(struct event_rows *e, const struct span *sp, uint64_t of)
 {
 	if (sink_span_domain(sp)) {
 		field_null(e, "category");
 		field_null(e, "category_name");
 	} else {
 		field_u64(e, "category", sp->category);
-		field_found(e, "category_name",
-			    ids_find(&e->categories, IDS_KEY(sp->pid, sp->category)));
+		field_known(e, "category_name", versions_category_name(e->versions, of));
 	}
 	if (sp->payload.len)
 		field_u64(e, "payload", payload_value(&sp->payload));
@@ -249,9 +189,9 @@ static void field_stamp(struct event_rows *e, const struct span *sp)
 		field_null(e, "ret");
 }
 
-void event_rows_span(struct event_rows *e, const struct span *sp, uint64_t parent)
+void event_rows_span(struct event_rows *e, const struct span *sp, uint64_t of, uint64_t parent)
 {
-	const struct proc *proc = ids_find(&e->procs, sp->pid);
+	const struct version *proc = versions_owner(e->versions, of);
 
 	field_word(e, "kind", span_kind_name(sp->kind));
 	field(e, "name");
@@ -267,7 +207,7 @@ void event_rows_span(struct event_rows *e, const struct span *sp, uint64_t paren
 	else
 		field_u64(e, "parent", parent);
 	field_word(e, "status", span_status_name(sp->status));
-	field_stamp(e, sp);
+	field_stamp(e, sp, of);
 	if (!e->json)
 		field_null(e, "count");
 	field_owner(e, proc, NULL);
@@ -289,7 +229,7 @@ static bool has_function(enum tally_kind kind)
 /* In .tsv all columns; in .ndjson what there is. */
 static void write_owner(struct event_rows *e, const struct tally *t)
 {
-	const struct proc *proc = t->pid ? ids_find(&e->procs, t->pid) : NULL;
+	const struct version *proc = t->pid ? versions_last(e->versions, t->pid) : NULL;
 	const struct text *source = t->source ? ids_find(&e->sources, t->source) : NULL;
 	char host[256] = "";
 
@@ -360,19 +300,24 @@ void event_rows_tally(struct event_rows *e, const struct tally *t)
 
 static int stream_process(void *ctx, const struct process *p)
 {
-	return event_rows_process(ctx, p);
+	struct event_rows *e = ctx;
+	struct process told = *p;
+
+	return versions_process(&e->own, &told);
 }
 
 static int stream_category(void *ctx, const struct label *l)
 {
-	return event_rows_category(ctx, l);
+	struct event_rows *e = ctx;
+
+	return versions_category(&e->own, l);
 }
 
 static int stream_span(void *ctx, const struct span *sp)
 {
 	struct event_rows *e = ctx;
 
-	event_rows_span(e, sp, EVENT_ROWS_NO_PARENT);
+	event_rows_span(e, sp, versions_of(&e->own, sp), EVENT_ROWS_NO_PARENT);
 	return out_error(e->out);
 }
 

@@ -9,30 +9,30 @@
 #include <stdbool.h>
 
 #include "core/pipeline.h"
+#include "sink/versions.h"
 #include "sink/ids.h"
 #include "sink/out.h"
 
 #define EVENT_ROWS_NO_PARENT UINT64_MAX
 
 struct event_rows {
-	struct out *out; /* the owner's; set by event_rows_init(), may be cleared */
-	bool json;	 /* .ndjson, else .tsv */
-	bool first;	 /* no field of this row is written yet */
-	struct ids procs, categories, sources;
+	struct out *out;		 /* the owner's; set by event_rows_init(), may be cleared */
+	bool json;			 /* .ndjson, else .tsv */
+	bool first;			 /* no field of this row is written yet */
+	const struct versions *versions; /* the owner's, who sets it; as a consumer its own */
+	struct versions own;
+	struct ids sources;
 };
 
 void event_rows_init(struct event_rows *e, struct out *o, bool json);
 void event_rows_free(struct event_rows *e);
 
-/* Names to show in rows that follow. Return 0 or -ENOMEM. */
-int event_rows_process(struct event_rows *e, const struct process *p);
-int event_rows_category(struct event_rows *e, const struct label *l);
-/* Of a merged trace: the host of counts that are of no process. */
+/* Of a merged trace: the host of counts that are of no process. 0 or -ENOMEM. */
 int event_rows_source(struct event_rows *e, const struct trace_source *src);
 
 void event_rows_head(struct event_rows *e); /* the header line of .tsv */
-/* parent: the row of the enclosing range, or EVENT_ROWS_NO_PARENT. */
-void event_rows_span(struct event_rows *e, const struct span *sp, uint64_t parent);
+/* of: what held for it, see versions.h. parent: the row of the enclosing range, or NO_PARENT. */
+void event_rows_span(struct event_rows *e, const struct span *sp, uint64_t of, uint64_t parent);
 /* Is it a row? Of calls only those that are no events. */
 bool event_rows_shows(const struct tally *t);
 void event_rows_tally(struct event_rows *e, const struct tally *t);

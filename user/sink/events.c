@@ -74,22 +74,9 @@ static int events_begin(struct sink *s, const struct trace_meta *meta)
 	struct events *e = (struct events *)s;
 
 	(void)meta;
+	e->rows.versions = s->versions;
 	event_rows_head(&e->rows);
 	return out_error(e->out);
-}
-
-static int events_process(struct sink *s, const struct process *p)
-{
-	struct events *e = (struct events *)s;
-
-	return event_rows_process(&e->rows, p);
-}
-
-static int events_category(struct sink *s, const struct label *l)
-{
-	struct events *e = (struct events *)s;
-
-	return event_rows_category(&e->rows, l);
 }
 
 static int events_source(struct sink *s, const struct trace_source *src)
@@ -134,7 +121,7 @@ static int events_span(struct sink *s, const struct span *sp)
 	if (!t)
 		return -ENOMEM;
 	parent = parent_row(t, sp->parent);
-	event_rows_span(&e->rows, sp, parent);
+	event_rows_span(&e->rows, sp, s->of, parent);
 	if (sp->kind == SPAN_PUSH_POP && add_ancestor(t, sp, s->rows))
 		return -ENOMEM;
 	s->rows++;
@@ -204,8 +191,7 @@ static void events_free(struct sink *s)
 }
 
 #define EVENTS_OPS                                                                                 \
-	.order = SINK_BY_START, .begin = events_begin, .process = events_process,                  \
-	.category = events_category, .span = events_span, .tally = events_tally,                   \
+	.order = SINK_BY_START, .begin = events_begin, .span = events_span, .tally = events_tally, \
 	.source = events_source, .end = events_end, .free = events_free
 
 const struct sink_ops sink_tsv = {

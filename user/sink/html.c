@@ -69,14 +69,20 @@ static int number_of(struct html *h, const char *s, size_t n, uint32_t *number)
 static int refs_of(struct html *h, const struct span *sp, struct html_refs *refs)
 {
 	const char *s = sink_span_domain(sp);
+	const char *category = versions_category_name(h->sink.versions, h->sink.of);
 	size_t n = s ? strlen(s) : 0;
 	int err = 0;
 
-	refs->domain = 0;
+	refs->domain = refs->category = 0;
 	if (s)
 		err = repair_text(&h->repair, &s, &n);
 	if (s && !err)
 		err = number_of(h, s, n, &refs->domain);
+	if (category && *category && !err) {
+		n = strlen(category);
+		err = repair_text(&h->repair, &category, &n);
+		err = err ?: number_of(h, category, n, &refs->category);
+	}
 	err = err ?: repair_name(&h->repair, sp, &s, &n);
 	err = err ?: number_of(h, s, n, &refs->name);
 	h->unnamed += !err && !refs->name;
@@ -119,17 +125,16 @@ static int html_hidden(struct sink *s, const struct span *sp)
 
 static int html_process(struct sink *s, const struct process *p)
 {
-	return html_facts_process(&((struct html *)s)->facts, p);
+	char names[VERSIONS_NAMES_MAX];
+	struct process all = *p;
+
+	all.name = versions_names(s->versions, p->pid, names);
+	return html_facts_process(&((struct html *)s)->facts, &all);
 }
 
 static int html_thread(struct sink *s, const struct label *l)
 {
 	return html_facts_thread(&((struct html *)s)->facts, l);
-}
-
-static int html_category(struct sink *s, const struct label *l)
-{
-	return html_facts_category(&((struct html *)s)->facts, l);
 }
 
 static int html_tally(struct sink *s, const struct tally *t)
@@ -384,7 +389,6 @@ const struct sink_ops sink_html = {
 	.begin = html_begin,
 	.process = html_process,
 	.thread = html_thread,
-	.category = html_category,
 	.span = html_span,
 	.hidden = html_hidden,
 	.tally = html_tally,

@@ -46,7 +46,6 @@ void html_facts_init(struct html_facts *f)
 		.procs = IDS_OF(struct proc),
 		.threads = IDS_OF(struct thread),
 		.thread_names = IDS_OF(struct text),
-		.categories = IDS_OF(struct text),
 		.tallies = IDS_OF(struct count),
 		.sources = IDS_OF(struct source),
 	};
@@ -82,7 +81,6 @@ void html_facts_free(struct html_facts *f)
 	ids_free(&f->sources);
 	ids_free(&f->threads);
 	free_texts(&f->thread_names);
-	free_texts(&f->categories);
 	ids_free(&f->tallies);
 	free(f->losses);
 }
@@ -125,8 +123,10 @@ static int keep_text(char **at, const char *text)
 	return text ? keep_bytes(at, text, strlen(text)) : 0;
 }
 
+/* Unknown does not replace known. */
 int html_facts_process(struct html_facts *f, const struct process *proc)
 {
+	bool is_known = ids_find(&f->procs, proc->pid);
 	int err;
 	struct proc *p = get_bounded(&f->procs, proc->pid, &err);
 
@@ -134,10 +134,10 @@ int html_facts_process(struct html_facts *f, const struct process *proc)
 		f->more_procs += !err;
 		return err;
 	}
-	p->nspid = proc->nspid;
-	p->ppid = proc->ppid;
-	p->rank = proc->rank;
-	p->local_rank = proc->local_rank;
+	p->nspid = proc->nspid ?: p->nspid;
+	p->ppid = proc->ppid ?: p->ppid;
+	p->rank = proc->rank < 0 && is_known ? p->rank : proc->rank;
+	p->local_rank = proc->local_rank < 0 && is_known ? p->local_rank : proc->local_rank;
 	p->host_pid = proc->host_pid ? proc->host_pid : proc->pid;
 	p->source = proc->source;
 	err = keep_text(&p->name, proc->name);
@@ -172,11 +172,6 @@ static int keep_label(struct ids *m, const struct label *l)
 int html_facts_thread(struct html_facts *f, const struct label *l)
 {
 	return keep_label(&f->thread_names, l);
-}
-
-int html_facts_category(struct html_facts *f, const struct label *l)
-{
-	return keep_label(&f->categories, l);
 }
 
 int html_facts_thread_of(struct html_facts *f, uint32_t pid, uint32_t tid, uint32_t *number)
@@ -378,8 +373,6 @@ int html_facts_write(const struct html_facts *f, uint64_t zero_ns, struct out *o
 	err = err ?: write_sources(f, o, r);
 	out_str(o, "\"threads\":");
 	err = err ?: write_labels(&f->threads, &f->thread_names, o, r);
-	out_str(o, "\"categories\":");
-	err = err ?: write_labels(&f->categories, &f->categories, o, r);
 	write_tallies(f, o);
 	write_losses(f, zero_ns, o);
 	return err;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What an HTML page tells beside spans: processes, threads, categories, and what is no event.
+ * What an HTML page tells beside spans: processes, threads, and what is no event.
  * Memory is bounded: so many of each, the others are counted; long texts are cut. Functions return
  * 0, -ENOMEM or the error of the output. Zeroed at start but for html_facts_init().
  */
@@ -14,7 +14,7 @@
 #include "sink/out.h"
 #include "sink/repair.h"
 
-#define HTML_FACTS_MAX 65536  /* processes, threads, categories */
+#define HTML_FACTS_MAX 65536  /* processes, threads */
 #define HTML_LOSSES_MAX 10000 /* times of losses; the further ones become one */
 #define HTML_TEXT_MAX 1000    /* bytes of a command line and the like */
 
@@ -26,7 +26,7 @@ struct html_loss {
 };
 
 struct html_facts {
-	struct ids procs, threads, thread_names, categories, tallies, sources;
+	struct ids procs, threads, thread_names, tallies, sources;
 	struct html_loss *losses;
 	size_t n_losses;
 	uint64_t more_procs; /* announcements of processes beyond the limit */
@@ -37,7 +37,6 @@ void html_facts_free(struct html_facts *f);
 
 int html_facts_process(struct html_facts *f, const struct process *p);
 int html_facts_thread(struct html_facts *f, const struct label *l);
-int html_facts_category(struct html_facts *f, const struct label *l);
 int html_facts_tally(struct html_facts *f, const struct tally *t);
 int html_facts_source(struct html_facts *f, const struct trace_source *src);
 

@@ -27,7 +27,7 @@ enum {
 
 struct details {
 	uint64_t payload;
-	uint32_t end_tid, category, domain;
+	uint32_t end_tid, category, category_name, domain;
 	int32_t ret, payload_type;
 	uint8_t which, payload_len;
 };
@@ -172,19 +172,19 @@ static int grow(void **v, size_t *cap, size_t size)
 	return 0;
 }
 
-static struct details details_of(const struct span *sp, uint32_t domain)
+static struct details details_of(const struct span *sp, const struct html_refs *refs)
 {
 	struct details d = {0};
 
 	if (sp->end_tid != sp->start_tid)
 		d.which |= HAS_END_TID;
-	if (sp->category)
+	if (sp->category || refs->category)
 		d.which |= HAS_CATEGORY;
 	if (sp->payload.len)
 		d.which |= HAS_PAYLOAD;
 	if (sp->has_ret)
 		d.which |= HAS_RET;
-	if (domain)
+	if (refs->domain)
 		d.which |= HAS_DOMAIN;
 	if (sp->unreadable)
 		d.which |= IS_UNREADABLE;
@@ -192,7 +192,8 @@ static struct details details_of(const struct span *sp, uint32_t domain)
 		d.which |= IS_CUT;
 	d.end_tid = sp->end_tid;
 	d.category = sp->category;
-	d.domain = domain;
+	d.category_name = refs->category;
+	d.domain = refs->domain;
 	d.ret = sp->ret;
 	d.payload = payload_value(&sp->payload);
 	d.payload_type = sp->payload.type;
@@ -202,7 +203,7 @@ static struct details details_of(const struct span *sp, uint32_t domain)
 
 int html_spans_add(struct html_spans *s, const struct span *sp, const struct html_refs *refs)
 {
-	struct details d = details_of(sp, refs->domain);
+	struct details d = details_of(sp, refs);
 	int err = s->n == s->max ? thin_out(s) : 0;
 
 	if (!err && s->n == s->cap)
@@ -378,8 +379,10 @@ static void write_details(struct html_bytes *b, const struct details *d, const s
 	html_varint(b, d->which | (has_depth(k) ? HAS_DEPTH : 0u));
 	if (d->which & HAS_END_TID)
 		html_varint(b, d->end_tid);
-	if (d->which & HAS_CATEGORY)
+	if (d->which & HAS_CATEGORY) {
 		html_varint(b, d->category);
+		html_varint(b, d->category_name);
+	}
 	if (d->which & HAS_PAYLOAD) {
 		html_signed(b, d->payload_type);
 		html_varint(b, d->payload_len);

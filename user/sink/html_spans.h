@@ -21,7 +21,7 @@ struct html_spans;
 
 /* What the span has by numbers of the page's own lists. */
 struct html_refs {
-	uint32_t thread, name, domain; /* domain: a name; 0 = none */
+	uint32_t thread, name, domain, category; /* the last two: a name; 0 = none */
 };
 
 struct html_left_out {
@@ -52,9 +52,9 @@ int html_spans_layout(struct html_spans *s);
  *   duration (0 = no known end), name, status | kind << 3 | has_end << 5 | has_details << 6
  * and, in a stream of their own, the details of those that have some, in the same order:
  *   which (1 end_tid, 2 category, 4 payload, 8 ret, 16 domain, 32 unreadable, 64 cut, 128 depth),
- *   then end_tid, category, payload type, length, low and high half, ret, domain, depth, as far as
- *   they are there. Without it the depth is the row. All are varints; payload type and ret are
- *   signed ones.
+ *   then end_tid, category and its name (0 = none), payload type, length, low and high half, ret,
+ * domain, depth, as far as they are there. Without it the depth is the row. All are varints;
+ * payload type and ret are signed ones.
  */
 void html_spans_write(const struct html_spans *s, uint64_t zero_ns, struct out *o);
 void html_spans_write_details(const struct html_spans *s, struct out *o);

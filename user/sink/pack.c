@@ -89,7 +89,7 @@ static void get_stamp(struct source *s, struct span *sp)
 	memcpy(sp->payload.bytes, bytes + 1, sizeof(sp->payload.bytes));
 }
 
-size_t pack_span(const struct span *sp, unsigned char *start)
+size_t pack_span(const struct span *sp, uint64_t tag, unsigned char *start)
 {
 	unsigned int flags = flags_of(sp);
 	unsigned char *p = start;
@@ -105,6 +105,7 @@ size_t pack_span(const struct span *sp, unsigned char *start)
 	p = put_var(p, sp->parent ? sp->id - sp->parent + 1 : 0);
 	/* Also of what has no end, so that the copy is the same; it wraps when it is before. */
 	p = put_var(p, sp->end_ns - sp->start_ns);
+	p = put_var(p, tag);
 	if (flags & HAS_END_TID)
 		p = put_var(p, sp->end_tid);
 	if (flags & HAS_STAMP)
@@ -139,7 +140,7 @@ static void get_texts(struct source *s, struct span *sp, unsigned int flags)
 	}
 }
 
-int unpack_span(const unsigned char *p, size_t n, struct span *sp)
+int unpack_span(const unsigned char *p, size_t n, struct span *sp, uint64_t *tag)
 {
 	struct source s = {p + 2, p + n, 0};
 	unsigned int flags;
@@ -165,6 +166,7 @@ int unpack_span(const unsigned char *p, size_t n, struct span *sp)
 	back = get_var(&s);
 	sp->parent = back ? sp->id - (back - 1) : 0;
 	sp->end_ns = sp->start_ns + get_var(&s);
+	*tag = get_var(&s);
 	sp->end_tid = flags & HAS_END_TID ? (uint32_t)get_var(&s) : sp->start_tid;
 	if (flags & HAS_STAMP)
 		get_stamp(&s, sp);

@@ -12,12 +12,12 @@
 
 #define PACK_DOMAIN_MAX 4096 /* a longer domain is cut */
 /* Room that any span takes at most. */
-#define PACK_MAX (160 + UINT16_MAX + PACK_DOMAIN_MAX + 1)
+#define PACK_MAX (170 + UINT16_MAX + PACK_DOMAIN_MAX + 1)
 
-/* Writes sp at p (PACK_MAX bytes); returns the bytes used. */
-size_t pack_span(const struct span *sp, unsigned char *p);
+/* Writes sp at p (PACK_MAX bytes) and a number of the caller's; returns the bytes used. */
+size_t pack_span(const struct span *sp, uint64_t tag, unsigned char *p);
 
 /* Reads a span back; its texts point into p. Returns 0, or -EIO when the bytes are no span. */
-int unpack_span(const unsigned char *p, size_t n, struct span *sp);
+int unpack_span(const unsigned char *p, size_t n, struct span *sp, uint64_t *tag);
 
 #endif

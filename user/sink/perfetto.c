@@ -36,7 +36,8 @@
 
 struct held {
 	struct span sp;
-	size_t name, domain; /* offsets of the texts */
+	size_t name, domain;  /* offsets of the texts */
+	const char *category; /* its name, of the versions */
 };
 
 struct pf {
@@ -72,7 +73,7 @@ static int write_group(struct pf *p)
 
 		h->sp.name = p->texts + h->name;
 		h->sp.domain = h->sp.domain ? p->texts + h->domain : NULL;
-		err = pftracks_span(&p->t, &h->sp);
+		err = pftracks_span(&p->t, &h->sp, h->category);
 	}
 	p->group_count = p->texts_used = 0;
 	return err;
@@ -106,6 +107,7 @@ static int hold_span(struct pf *p, const struct span *sp)
 		return -ENOMEM;
 	h = &p->group[p->group_count];
 	h->sp = *sp;
+	h->category = versions_category_name(p->sink.versions, p->sink.of);
 	err = hold_text(p, sp->name, sp->name_len, &h->name);
 	if (!err && sp->domain)
 		err = hold_text(p, sp->domain, strlen(sp->domain), &h->domain);
@@ -250,17 +252,16 @@ static int pf_begin(struct sink *s, const struct trace_meta *meta)
 
 static int pf_process(struct sink *s, const struct process *proc)
 {
-	return pftracks_process(&((struct pf *)s)->t, proc);
+	char names[VERSIONS_NAMES_MAX];
+	struct process all = *proc;
+
+	all.name = versions_names(s->versions, proc->pid, names);
+	return pftracks_process(&((struct pf *)s)->t, &all);
 }
 
 static int pf_thread(struct sink *s, const struct label *l)
 {
 	return pftracks_thread(&((struct pf *)s)->t, l);
-}
-
-static int pf_category(struct sink *s, const struct label *l)
-{
-	return pftracks_category(&((struct pf *)s)->t, l);
 }
 
 static int pf_end(struct sink *s, const struct trace_meta *meta)
@@ -286,7 +287,6 @@ const struct sink_ops sink_perfetto = {
 	.begin = pf_begin,
 	.process = pf_process,
 	.thread = pf_thread,
-	.category = pf_category,
 	.span = pf_span,
 	.tally = pf_tally,
 	.end = pf_end,

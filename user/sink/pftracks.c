@@ -114,21 +114,18 @@ static int write_end(struct pftracks *p, uint64_t track, uint64_t end_ns)
 }
 
 /* At most PF_NOTES_MAX: one for each key but count and pid. */
-static void annotate(const struct pftracks *p, const struct span *sp, struct pf_event *ev)
+static void annotate(const struct span *sp, const char *category, struct pf_event *ev)
 {
-	const struct text *category = NULL;
 	const char *domain = sink_span_domain(sp);
 
 	if (sp->status != SPAN_COMPLETE)
 		pf_add_text(ev, PF_STATUS, span_status_name(sp->status));
 	if (domain)
 		pf_add_text(ev, PF_DOMAIN, domain);
-	else
-		category = ids_find(&p->categories, IDS_KEY(sp->pid, sp->category));
 	if (!domain && (sp->category || category))
 		pf_add_uint(ev, PF_CATEGORY, sp->category);
 	if (category)
-		pf_add_text(ev, PF_CATEGORY_NAME, category->s);
+		pf_add_text(ev, PF_CATEGORY_NAME, category);
 	if (sp->payload.len) {
 		pf_add_note(ev, PF_PAYLOAD_TYPE, PF_INT)->i = sp->payload.type;
 		pf_add_uint(ev, PF_PAYLOAD, payload_value(&sp->payload));
@@ -145,7 +142,8 @@ static void annotate(const struct pftracks *p, const struct span *sp, struct pf_
 		pf_add_note(ev, PF_CUT, PF_BOOL)->b = true;
 }
 
-static int write_begin(struct pftracks *p, const struct span *sp, enum pf_type type, uint64_t track)
+static int write_begin(struct pftracks *p, const struct span *sp, const char *category,
+		       enum pf_type type, uint64_t track)
 {
 	struct pf_event ev = {
 		.type = type,
@@ -157,7 +155,7 @@ static int write_begin(struct pftracks *p, const struct span *sp, enum pf_type t
 
 	if (err)
 		return err;
-	annotate(p, sp, &ev);
+	annotate(sp, category, &ev);
 	return pftrace_event(p->trace, &ev);
 }
 
@@ -189,7 +187,8 @@ static int take_lane(struct pftracks *p, struct thread *t, uint64_t start_ns, si
 	return err;
 }
 
-static int put_on_lane(struct pftracks *p, struct thread *t, const struct span *sp)
+static int put_on_lane(struct pftracks *p, struct thread *t, const struct span *sp,
+		       const char *category)
 {
 	size_t i;
 	int err = take_lane(p, t, sp->start_ns, &i);
@@ -198,7 +197,7 @@ static int put_on_lane(struct pftracks *p, struct thread *t, const struct span *
 		return err;
 	t->lanes[i].end_ns = sp->has_end ? sp->end_ns : NEVER;
 	t->lanes[i].begun = sp->has_end;
-	return write_begin(p, sp, PF_BEGIN, pftracks_id(p, TRACK_LANE, t->key, i));
+	return write_begin(p, sp, category, PF_BEGIN, pftracks_id(p, TRACK_LANE, t->key, i));
 }
 
 /* ---- The track of a thread ----------------------------------------------------------------- */
@@ -237,7 +236,8 @@ static int push_level(struct thread *t, const struct span *sp)
 	return 0;
 }
 
-static int put_on_thread(struct pftracks *p, struct thread *t, const struct span *sp)
+static int put_on_thread(struct pftracks *p, struct thread *t, const struct span *sp,
+			 const char *category)
 {
 	bool is_range = sp->kind == SPAN_PUSH_POP || sp->kind == SPAN_START_END;
 	uint64_t track = pftracks_id(p, TRACK_THREAD, t->key, 0);
@@ -247,15 +247,15 @@ static int put_on_thread(struct pftracks *p, struct thread *t, const struct span
 	if (err)
 		return err;
 	if (!is_range || (!sp->has_end && sp->status != SPAN_OPEN))
-		return write_begin(p, sp, PF_INSTANT, track);
+		return write_begin(p, sp, category, PF_INSTANT, track);
 	/* Only after losses: it ends later than what should enclose it. */
 	if (t->count && t->levels[t->count - 1].end_ns < end_ns)
-		return put_on_lane(p, t, sp);
+		return put_on_lane(p, t, sp, category);
 	err = push_level(t, sp);
-	return err ? err : write_begin(p, sp, PF_BEGIN, track);
+	return err ? err : write_begin(p, sp, category, PF_BEGIN, track);
 }
 
-int pftracks_span(struct pftracks *p, const struct span *sp)
+int pftracks_span(struct pftracks *p, const struct span *sp, const char *category)
 {
 	struct thread *t = ids_get(&p->threads, IDS_KEY(sp->pid, sp->start_tid));
 	int err;
@@ -266,8 +266,8 @@ int pftracks_span(struct pftracks *p, const struct span *sp)
 	if (err)
 		return err;
 	if (sp->kind == SPAN_START_END && (sp->has_end || sp->status == SPAN_OPEN))
-		return put_on_lane(p, t, sp);
-	return put_on_thread(p, t, sp);
+		return put_on_lane(p, t, sp, category);
+	return put_on_thread(p, t, sp, category);
 }
 
 int pftracks_loss(struct pftracks *p, struct pf_event *ev, uint64_t from_ns, uint64_t to_ns)
@@ -335,11 +335,6 @@ int pftracks_thread(struct pftracks *p, const struct label *l)
 	return keep_label(&p->names, l);
 }
 
-int pftracks_category(struct pftracks *p, const struct label *l)
-{
-	return keep_label(&p->categories, l);
-}
-
 /* ---- Begin and end ------------------------------------------------------------------------- */
 
 void pftracks_init(struct pftracks *p)
@@ -348,7 +343,6 @@ void pftracks_init(struct pftracks *p)
 		.procs = IDS_OF(struct proc),
 		.threads = IDS_OF(struct thread),
 		.names = IDS_OF(struct text),
-		.categories = IDS_OF(struct text),
 	};
 }
 
@@ -390,11 +384,8 @@ void pftracks_free(struct pftracks *p)
 	}
 	for (size_t i = 0; i < p->names.count; i++)
 		free(((struct text *)ids_at(&p->names, i))->s);
-	for (size_t i = 0; i < p->categories.count; i++)
-		free(((struct text *)ids_at(&p->categories, i))->s);
 	ids_free(&p->procs);
 	ids_free(&p->threads);
 	ids_free(&p->names);
-	ids_free(&p->categories);
 	repair_free(&p->repair);
 }

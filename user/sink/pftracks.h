@@ -18,8 +18,8 @@
 struct pftracks {
 	struct pftrace *trace; /* set by the owner, who frees it */
 	struct repair repair;
-	struct ids procs, threads, names, categories; /* names: of threads */
-	uint64_t offset;			      /* epoch - monotonic; set by the owner */
+	struct ids procs, threads, names; /* names: of threads */
+	uint64_t offset;		  /* epoch - monotonic; set by the owner */
 	uint64_t salt; /* of track ids; set by the owner: differs between captures */
 };
 
@@ -35,9 +35,9 @@ uint64_t pftracks_id(const struct pftracks *p, enum pf_track_kind kind, uint64_t
 /* What is known before the first span. */
 int pftracks_process(struct pftracks *p, const struct process *proc);
 int pftracks_thread(struct pftracks *p, const struct label *l);
-int pftracks_category(struct pftracks *p, const struct label *l);
 
-int pftracks_span(struct pftracks *p, const struct span *sp);
+/* category: its name, NULL = none. */
+int pftracks_span(struct pftracks *p, const struct span *sp, const char *category);
 /* A slice on a lane of the losses: ev without its track. */
 int pftracks_loss(struct pftracks *p, struct pf_event *ev, uint64_t from_ns, uint64_t to_ns);
 /* All ends that were not written yet. */

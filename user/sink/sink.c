@@ -82,7 +82,8 @@ struct fanout {
 	struct sink **sinks;
 	size_t count;
 	struct sorter *sorter; /* NULL when no sink wants one */
-	bool as_owner;	       /* of whoever calls, from begin() on */
+	struct versions versions;
+	bool as_owner; /* of whoever calls, from begin() on */
 	int sort_err;
 	uint64_t spans, drained;
 	void (*progress)(void *ctx, uint64_t done, uint64_t total);
@@ -95,6 +96,7 @@ int fanout_new(struct fanout **out)
 
 	if (!f)
 		return -ENOMEM;
+	versions_init(&f->versions);
 	*out = f;
 	return 0;
 }
@@ -117,6 +119,7 @@ void fanout_free(struct fanout *f)
 		sink_free(f->sinks[i]);
 	free(f->sinks);
 	sort_free(f->sorter);
+	versions_free(&f->versions);
 	free(f);
 }
 
@@ -139,6 +142,7 @@ int fanout_add(struct fanout *f, const struct sink_ops *ops, const char *path,
 	if (err)
 		return err;
 	s->ops = ops;
+	s->versions = &f->versions;
 	s->as_owner = privs_is_owner();
 	s->path = strdup(path);
 	if (!s->path) {
@@ -194,8 +198,12 @@ static int fanout_begin(void *ctx, const struct trace_meta *meta)
 static int fanout_process(void *ctx, const struct process *p)
 {
 	struct fanout *f = ctx;
+	struct process known = *p;
+	int err = versions_process(&f->versions, &known);
 
-	FOR_ALL(f, process, p);
+	if (err)
+		return err;
+	FOR_ALL(f, process, &known);
 	return 0;
 }
 
@@ -210,7 +218,10 @@ static int fanout_thread(void *ctx, const struct label *l)
 static int fanout_category(void *ctx, const struct label *l)
 {
 	struct fanout *f = ctx;
+	int err = versions_category(&f->versions, l);
 
+	if (err)
+		return err;
 	FOR_ALL(f, category, l);
 	return 0;
 }
@@ -231,13 +242,14 @@ static int fanout_source(void *ctx, const struct trace_source *src)
 	return 0;
 }
 
-static void give_span(struct fanout *f, const struct span *sp, enum sink_order order)
+static void give_span(struct fanout *f, const struct span *sp, uint64_t of, enum sink_order order)
 {
 	for (size_t i = 0; i < f->count; i++) {
 		struct sink *s = f->sinks[i];
 
 		if (s->ops->order != order || s->err)
 			continue;
+		s->of = of;
 		enter(f, s);
 		s->err = s->ops->span(s, sp);
 		leave(f, s);
@@ -247,11 +259,12 @@ static void give_span(struct fanout *f, const struct span *sp, enum sink_order o
 static int fanout_span(void *ctx, const struct span *sp)
 {
 	struct fanout *f = ctx;
+	uint64_t of = versions_of(&f->versions, sp);
 
 	f->spans++;
-	give_span(f, sp, SINK_BY_END);
+	give_span(f, sp, of, SINK_BY_END);
 	if (f->sorter && !f->sort_err)
-		f->sort_err = sort_add(f->sorter, sp);
+		f->sort_err = sort_add(f->sorter, sp, of);
 	return 0;
 }
 
@@ -263,11 +276,11 @@ static int fanout_hidden(void *ctx, const struct span *sp)
 	return 0;
 }
 
-static int sorted_span(void *ctx, const struct span *sp)
+static int sorted_span(void *ctx, const struct span *sp, uint64_t of)
 {
 	struct fanout *f = ctx;
 
-	give_span(f, sp, SINK_BY_START);
+	give_span(f, sp, of, SINK_BY_START);
 	if (f->progress && !(++f->drained & 0xffff))
 		f->progress(f->progress_ctx, f->drained, f->spans);
 	return 0;

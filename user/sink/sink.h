@@ -11,6 +11,7 @@
 
 #include "core/model.h"
 #include "core/pipeline.h"
+#include "sink/versions.h"
 
 /* The order in which a sink wants its spans. */
 enum sink_order {
@@ -56,7 +57,9 @@ struct sink {
 	uint64_t left_out; /* spans that this format has no place for (not complete) */
 	uint64_t files;	   /* files written, when more than one (csv slices); path is the first */
 	bool done;	   /* end() succeeded: the file has its final name */
-	bool as_owner;	   /* whose rights it works with, see privs.h: as when it was opened */
+	const struct versions *versions; /* of the fan-out */
+	uint64_t of;			 /* what of them held for the span it is given */
+	bool as_owner; /* whose rights it works with, see privs.h: as when it was opened */
 };
 
 /* The thread that the vendor's files name: of the end call, but for mstx ranges of the start. */

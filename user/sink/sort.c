@@ -38,6 +38,7 @@ struct reader {
 	uint64_t offset, end; /* what is not read yet */
 	size_t size;	      /* of the current record, 0 at the end of the run */
 	struct span span;     /* the current one */
+	uint64_t tag;
 };
 
 struct sorter {
@@ -123,9 +124,10 @@ static bool in_order_slow(const struct sorter *s, const struct entry *a, const s
 {
 	const unsigned char *ra = s->arena + a->offset, *rb = s->arena + b->offset;
 	struct span x, y;
+	uint64_t tag;
 
-	unpack_span(ra + SIZE_FIELD, size_at(ra), &x);
-	unpack_span(rb + SIZE_FIELD, size_at(rb), &y);
+	unpack_span(ra + SIZE_FIELD, size_at(ra), &x, &tag);
+	unpack_span(rb + SIZE_FIELD, size_at(rb), &y, &tag);
 	return compare_spans(&x, &y) <= 0;
 }
 
@@ -251,7 +253,7 @@ static int spill(struct sorter *s)
 	return s->err ? s->err : add_run(s, offset);
 }
 
-int sort_add(struct sorter *s, const struct span *sp)
+int sort_add(struct sorter *s, const struct span *sp, uint64_t tag)
 {
 	unsigned char *record;
 	struct entry *e;
@@ -263,7 +265,7 @@ int sort_add(struct sorter *s, const struct span *sp)
 	    spill(s))
 		return s->err;
 	record = s->arena + s->arena_len;
-	size = (uint32_t)pack_span(sp, record + SIZE_FIELD);
+	size = (uint32_t)pack_span(sp, tag, record + SIZE_FIELD);
 	memcpy(record, &size, sizeof(size));
 	e = &s->index[s->count];
 	*e = (struct entry){sp->start_ns, (uint32_t)s->arena_len, sp->depth};
@@ -312,7 +314,8 @@ static int reader_next(struct sorter *s, struct reader *rd)
 	if (left < SIZE_FIELD || left - SIZE_FIELD < size_at(rd->buf + rd->pos))
 		return s->err = -EIO;
 	rd->size = SIZE_FIELD + size_at(rd->buf + rd->pos);
-	s->err = unpack_span(rd->buf + rd->pos + SIZE_FIELD, rd->size - SIZE_FIELD, &rd->span);
+	s->err = unpack_span(rd->buf + rd->pos + SIZE_FIELD, rd->size - SIZE_FIELD, &rd->span,
+			     &rd->tag);
 	return s->err;
 }
 
@@ -420,7 +423,7 @@ static int merge_pass(struct sorter *s)
 }
 
 struct to_emit {
-	int (*emit)(void *ctx, const struct span *sp);
+	int (*emit)(void *ctx, const struct span *sp, uint64_t tag);
 	void *ctx;
 };
 
@@ -428,10 +431,11 @@ static int emit_record(void *ctx, const struct reader *rd)
 {
 	struct to_emit *t = ctx;
 
-	return t->emit(t->ctx, &rd->span);
+	return t->emit(t->ctx, &rd->span, rd->tag);
 }
 
-int sort_drain(struct sorter *s, int (*emit)(void *ctx, const struct span *sp), void *ctx)
+int sort_drain(struct sorter *s, int (*emit)(void *ctx, const struct span *sp, uint64_t tag),
+	       void *ctx)
 {
 	struct to_emit t = {emit, ctx};
 
@@ -442,10 +446,11 @@ int sort_drain(struct sorter *s, int (*emit)(void *ctx, const struct span *sp), 
 		for (size_t i = 0; i < s->count && !s->err; i++) {
 			const unsigned char *record = s->arena + s->index[i].offset;
 			struct span sp;
+			uint64_t tag;
 
-			s->err = unpack_span(record + SIZE_FIELD, size_at(record), &sp);
+			s->err = unpack_span(record + SIZE_FIELD, size_at(record), &sp, &tag);
 			if (!s->err)
-				s->err = emit(ctx, &sp);
+				s->err = emit(ctx, &sp, tag);
 		}
 		return s->err;
 	}

@@ -19,12 +19,14 @@ struct sorter;
 
 /* beside: path of an output, kept as a copy. budget: bytes of memory to use, about. */
 int sort_new(const char *beside, size_t budget, struct sorter **out);
-int sort_add(struct sorter *s, const struct span *sp); /* copies it with its texts */
+/* Copies the span with its texts; tag is a number of the caller's that comes back with it. */
+int sort_add(struct sorter *s, const struct span *sp, uint64_t tag);
 /*
  * Gives all spans in order, once; valid during the call. Stops at the first error of emit and
  * returns it.
  */
-int sort_drain(struct sorter *s, int (*emit)(void *ctx, const struct span *sp), void *ctx);
+int sort_drain(struct sorter *s, int (*emit)(void *ctx, const struct span *sp, uint64_t tag),
+	       void *ctx);
 void sort_free(struct sorter *s); /* NULL is fine */
 
 #endif

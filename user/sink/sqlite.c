@@ -23,7 +23,8 @@
 /* What is told twice is told anew; unknown does not replace known. */
 static const char *const statements[STATEMENTS] = {
 	[INSERT_EVENT] = "INSERT INTO MSTX_EVENTS VALUES(?,?,?,?,?,?,?,?,?,?)",
-	[INSERT_SPAN] = "INSERT INTO ACLTAP_SPANS VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
+	[INSERT_SPAN] = "INSERT INTO ACLTAP_SPANS "
+			"VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
 	[INSERT_STRING] = "INSERT INTO STRING_IDS VALUES(?,?)",
 	[FIND_STRING] = "SELECT id FROM STRING_IDS WHERE value = ?",
 	[INSERT_COUNT] = "INSERT INTO ACLTAP_COUNTS VALUES(?,?,?,?,?,?,?,?)",
@@ -37,6 +38,7 @@ static const char *const statements[STATEMENTS] = {
 		"cmdline = coalesce(excluded.cmdline, cmdline), exe = coalesce(excluded.exe, exe)",
 	[INSERT_THREAD] = "INSERT OR REPLACE INTO ACLTAP_THREADS VALUES(?,?,?)",
 	[INSERT_CATEGORY] = "INSERT OR REPLACE INTO ACLTAP_CATEGORIES VALUES(?,?,?)",
+	[INSERT_PROGRAM] = "INSERT INTO ACLTAP_PROGRAMS VALUES(?,?,?,?,?,?)",
 	[INSERT_SOURCE] = "INSERT INTO ACLTAP_SOURCES VALUES(?,?,?,?,?,?,?,?,?,?,?,?)",
 	[INSERT_HOST] = "INSERT INTO HOST_INFO VALUES(?,?)",
 	[INSERT_FACT] = "INSERT OR REPLACE INTO ACLTAP_CAPTURE VALUES(?,?)",
@@ -239,6 +241,20 @@ static void bind_payload(struct dbrow *row, const struct payload *p, char *room)
 		dbrow_null(row);
 }
 
+/* The name that its category has, as the id of a text; 0 = none. */
+static int category_id(struct db *d, uint64_t *id)
+{
+	const char *text = versions_category_name(d->sink.versions, d->sink.of);
+	size_t n = text ? strlen(text) : 0;
+	int err;
+
+	*id = 0;
+	if (!n)
+		return 0;
+	err = repair_text(&d->repair, &text, &n);
+	return err ? err : string_id(d, text, n, id);
+}
+
 /* event: its row in MSTX_EVENTS, 0 = none. */
 static int insert_span(struct db *d, const struct span *sp, uint64_t message, uint64_t domain,
 		       uint64_t event)
@@ -246,6 +262,12 @@ static int insert_span(struct db *d, const struct span *sp, uint64_t message, ui
 	struct dbrow row = sqlite_row(d, INSERT_SPAN);
 	bool is_mstx = sink_span_domain(sp);
 	char payload[PUT_U64_MAX];
+	uint64_t program, category;
+	int err = category_id(d, &category);
+
+	if (err)
+		return err;
+	program = versions_number(d->sink.of);
 
 	dbrow_int(&row, (int64_t)sp->id);
 	dbrow_int_if(&row, event, (int64_t)event);
@@ -265,6 +287,8 @@ static int insert_span(struct db *d, const struct span *sp, uint64_t message, ui
 	dbrow_int_if(&row, sp->has_ret, sp->ret);
 	dbrow_int(&row, sp->unreadable);
 	dbrow_int(&row, sp->cut);
+	dbrow_int_if(&row, program, (int64_t)program);
+	dbrow_int_if(&row, category, (int64_t)category);
 	return sqlite_insert(d, &row);
 }
 
@@ -320,6 +344,7 @@ static int db_end(struct sink *s, const struct trace_meta *meta)
 	struct db *d = (struct db *)s;
 	int err = sqlite_facts(d, meta);
 
+	err = err ?: sqlite_programs(d);
 	if (!err && !d->hosts.count)
 		err = execute(d, "INSERT INTO HOST_INFO SELECT '0', coalesce(value, '') "
 				 "FROM ACLTAP_CAPTURE WHERE name = 'host'");

@@ -47,6 +47,32 @@ int sqlite_process(struct sink *s, const struct process *p)
 	return err ? err : sqlite_insert(d, &row);
 }
 
+static int insert_program(struct db *d, size_t number, const struct version *p)
+{
+	struct dbrow row = sqlite_row(d, INSERT_PROGRAM);
+	_free_ char *name = NULL, *host = NULL;
+	int err;
+
+	dbrow_int(&row, (int64_t)number);
+	dbrow_int(&row, p->pid);
+	err = bind_own_text(&row, p->name ?: "", &name);
+	dbrow_int_if(&row, p->rank >= 0, p->rank);
+	err = err ?: bind_own_text(&row, p->host ?: "", &host);
+	dbrow_int(&row, p->host_pid);
+	return err ? err : sqlite_insert(d, &row);
+}
+
+int sqlite_programs(struct db *d)
+{
+	const struct versions *f = d->sink.versions;
+	int err = 0;
+
+	for (size_t i = 0; i < f->n_processes && !err; i++)
+		if (f->processes[i].used)
+			err = insert_program(d, i + 1, &f->processes[i]);
+	return err;
+}
+
 static int insert_label(struct db *d, enum statement which, const struct label *l)
 {
 	struct dbrow row = sqlite_row(d, which);

@@ -19,6 +19,7 @@ enum statement {
 	INSERT_PROCESS,
 	INSERT_THREAD,
 	INSERT_CATEGORY,
+	INSERT_PROGRAM,
 	INSERT_SOURCE,
 	INSERT_HOST,
 	INSERT_FACT,
@@ -61,6 +62,8 @@ int sqlite_thread(struct sink *s, const struct label *l);
 int sqlite_category(struct sink *s, const struct label *l);
 int sqlite_tally(struct sink *s, const struct tally *t);
 int sqlite_source(struct sink *s, const struct trace_source *src);
+/* What ran in the processes, for ACLTAP_SPANS.program. */
+int sqlite_programs(struct db *d);
 /* What is known of the whole capture. */
 int sqlite_facts(struct db *d, const struct trace_meta *meta);
 

@@ -9,7 +9,8 @@
  *                      none; parent = id of the enclosing push/pop span; status = id in
  *                      ACLTAP_STATUS; eventType as in MSTX_EVENTS; category NULL for mstx and
  *                      marker_ex; payload as unsigned number (above 2^63-1 as text) and its bytes
- *                      as they lay in memory; unreadable, cut: of the message, 0 or 1
+ *                      as they lay in memory; unreadable, cut: of the message, 0 or 1; program =
+ *                      id in ACLTAP_PROGRAMS; categoryName: what its category was called then
  *   ACLTAP_EVENTS      a view: ACLTAP_SPANS with all ids replaced by names, and durationNs
  *   ACLTAP_COUNTS      what is no event: kind is call, orphan, failed, unreadable, loss, ...;
  *                      pid NULL = all; ret of failed calls; fromNs and toNs of losses
@@ -18,7 +19,9 @@
  *                      rank, localRank (among those of its host). In a merged trace source is a
  *                      number in ACLTAP_SOURCES, and pid, the key of all tables, may stand in for
  *                      the hostPid that another host has as well
- *   ACLTAP_THREADS, ACLTAP_CATEGORIES   names, where there are any
+ *   ACLTAP_PROGRAMS    what ran in a process while spans were made: one row each when it executed
+ *                      another program, or when its PID was used again
+ *   ACLTAP_THREADS, ACLTAP_CATEGORIES   names, where there are any: the last ones
  *   ACLTAP_SOURCES     the captures of a merged trace: their clocks as they read them, and what was
  *                      added to monotonic times; ended is NULL, truncated or damaged; hostUid as
  *                      in HOST_INFO
@@ -55,13 +58,15 @@
 	"endNs INTEGER, eventType INTEGER, status INTEGER, depth INTEGER, parent INTEGER, "        \
 	"pid INTEGER, startTid INTEGER, endTid INTEGER, message INTEGER, domainId INTEGER, "       \
 	"category INTEGER, payloadType INTEGER, payload, payloadBytes BLOB, ret INTEGER, "         \
-	"unreadable INTEGER, cut INTEGER);"                                                        \
+	"unreadable INTEGER, cut INTEGER, program INTEGER, categoryName INTEGER);"                 \
 	"CREATE TABLE ACLTAP_STATUS (id INTEGER PRIMARY KEY, name TEXT);"                          \
 	"CREATE TABLE ACLTAP_COUNTS (kind TEXT, function TEXT, pid INTEGER, ret INTEGER, "         \
 	"count INTEGER, fromNs INTEGER, toNs INTEGER, source INTEGER);"                            \
 	"CREATE TABLE ACLTAP_PROCESSES (pid INTEGER PRIMARY KEY, nspid INTEGER, ppid INTEGER, "    \
 	"rank INTEGER, name TEXT, cmdline TEXT, exe TEXT, localRank INTEGER, host TEXT, "          \
 	"hostPid INTEGER, source INTEGER);"                                                        \
+	"CREATE TABLE ACLTAP_PROGRAMS (id INTEGER PRIMARY KEY, pid INTEGER, name TEXT, "           \
+	"rank INTEGER, host TEXT, hostPid INTEGER);"                                               \
 	"CREATE TABLE ACLTAP_SOURCES (number INTEGER PRIMARY KEY, name TEXT, hostUid TEXT, "       \
 	"host TEXT, bootId TEXT, version TEXT, shiftNs INTEGER, firstMonotonicNs INTEGER, "        \
 	"firstRealNs INTEGER, lastMonotonicNs INTEGER, lastRealNs INTEGER, ended TEXT);"           \
@@ -78,12 +83,12 @@
 	"s.endNs, CASE WHEN s.eventType IN (0, 3) OR st.name IN ('complete', 'superseded') "       \
 	"THEN s.endNs - s.startNs END AS durationNs, s.pid, p.name AS process, s.startTid, "       \
 	"t.name AS thread, s.endTid, s.depth, s.parent, st.name AS status, d.value AS domain, "    \
-	"s.category, c.name AS categoryName, s.payload, s.ret, p.rank, p.host, p.hostPid "         \
+	"s.category, c.value AS categoryName, s.payload, s.ret, p.rank, p.host, p.hostPid "        \
 	"FROM ACLTAP_SPANS s JOIN ENUM_MSTX_EVENT_TYPE k ON k.id = s.eventType "                   \
 	"JOIN ACLTAP_STATUS st ON st.id = s.status JOIN STRING_IDS n ON n.id = s.message "         \
 	"LEFT JOIN STRING_IDS d ON d.id = s.domainId "                                             \
-	"LEFT JOIN ACLTAP_PROCESSES p ON p.pid = s.pid "                                           \
+	"LEFT JOIN ACLTAP_PROGRAMS p ON p.id = s.program "                                         \
 	"LEFT JOIN ACLTAP_THREADS t ON t.pid = s.pid AND t.tid = s.startTid "                      \
-	"LEFT JOIN ACLTAP_CATEGORIES c ON c.pid = s.pid AND c.category = s.category;"
+	"LEFT JOIN STRING_IDS c ON c.id = s.categoryName;"
 
 #endif

@@ -101,7 +101,10 @@ function readDetails(from, names) {
 	const which = from.next();
 	const d = {};
 	if (which & 1) d.endTid = from.next();
-	if (which & 2) d.category = from.next();
+	if (which & 2) {
+		d.category = from.next();
+		d.categoryName = names[from.next() || -1];
+	}
 	if (which & 4) {
 		d.payloadType = from.signed();
 		d.payloadLength = from.next();

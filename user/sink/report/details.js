@@ -19,10 +19,8 @@ function describe(data, i) {
 	rows.push(["Process", processTitle(pid, facts.processes.find((p) => p.pid === pid), hostsOf(facts.processes))]);
 	rows.push(["Thread", tid + (d.endTid === undefined ? "" : ", ended by " + d.endTid)]);
 	if (strip.kind === NESTED) rows.push(["Depth", String(d.depth === undefined ? strip.row : d.depth)]);
-	if (d.category !== undefined) {
-		const known = facts.categories.find(([p, number]) => p === pid && number === d.category);
-		rows.push(["Category", d.category + (known ? " " + visible(known[2]) : "")]);
-	}
+	if (d.category !== undefined)
+		rows.push(["Category", d.category + (d.categoryName ? " " + visible(d.categoryName) : "")]);
 	if (d.payload !== undefined)
 		rows.push(["Payload", d.payload + " (type " + d.payloadType + ", " + counted(d.payloadLength, "byte", "bytes") + ")"]);
 	if (d.ret !== undefined) rows.push(["Returned", String(d.ret)]);
