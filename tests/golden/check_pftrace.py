@@ -10,7 +10,7 @@ Checked in any case: wire format, sequences, interned names, tracks, nesting of 
 import json
 import re
 import sys
-from collections import Counter
+from collections import Counter, defaultdict
 
 BEGIN, END, INSTANT, COUNTER = 1, 2, 3, 4
 
@@ -209,7 +209,9 @@ def compare(trace, path):
     lost = sum(r["count"] for r in rows if r["kind"] == "loss")
     check((trace.lost[-1][1] if trace.lost else 0) == lost, "calls lost")
     check([v for _, v in trace.lost] == sorted(v for _, v in trace.lost), "the counter falls")
-    ran = {r["pid"]: {e["process"] for e in events if e["pid"] == r["pid"]} for r in events}
+    ran = defaultdict(set)  # PID -> programs
+    for r in events:
+        ran[r["pid"]].add(r["process"])
     several = {pid for pid, programs in ran.items() if len(programs) > 1}
     tracks = [t for t in trace.tracks.values() if t["kind"] == "process"]
     for t in tracks:  # with the names of all
