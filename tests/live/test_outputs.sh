@@ -36,6 +36,12 @@ check "default: the summary names the folder" grep -q "$(basename "$folder")" "$
 run_acltap record -o "$tmp/dir" -- "$T/threads" 3
 assert_eq "folder named: status" "$status" 0
 check "folder named: the capture is in it" test -s "$tmp/dir/capture.acltap"
+mkdir "$tmp/empty"
+for slashed in "$tmp/empty/" "$tmp/new//"; do # as shells complete it
+	run_acltap record -o "$slashed" -- "$T/threads" 3
+	assert_eq "folder with a slash: status" "$status" 0
+	check "folder with a slash: the capture is in it" test -s "$slashed/capture.acltap"
+done
 run_acltap record -o "$tmp/dir" -- "$T/threads" 3
 assert_eq "folder not empty: refused" "$status" 125
 

@@ -127,6 +127,8 @@ static int plan_dir(struct outputs *o, char *dir, const char *stamp)
 
 	if (!dir)
 		return -ENOMEM;
+	for (size_t n = strlen(dir); n > 1 && dir[n - 1] == '/'; n--) /* as shells complete it */
+		dir[n - 1] = '\0';
 	o->dir = dir;
 	o->capture = path_of("%s/capture" CAPTURE_SUFFIX, dir);
 	o->keep_capture = true;
@@ -302,12 +304,9 @@ static int check_file(struct outputs *o, const char *path, int *held)
 static int check_new_dir(struct outputs *o, const char *path)
 {
 	_fd_ int parent = -1, dirfd = -1;
-	_free_ char *copy = strdup(path), *base = NULL;
-	int err = copy ? 0 : -ENOMEM;
+	_free_ char *base = NULL;
+	int err = safepath_dir(path, &parent, &base);
 
-	for (size_t n = err ? 0 : strlen(copy); n > 1 && copy[n - 1] == '/'; n--)
-		copy[n - 1] = '\0';
-	err = err ?: safepath_dir(copy, &parent, &base);
 	if (err)
 		return err;
 	dirfd = openat(parent, base, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
