@@ -173,6 +173,23 @@ for arguments in "" "x y" "x -- y" "--hist --format csv x" "-d 1s x" "--sort siz
 	run_acltap stat $arguments
 	assert_eq "usage error: stat $arguments" "$status" 2
 done
+# What says how to trace means nothing for a capture: all that record has too, but for these.
+options() {	# command: its options, each with a value where it takes one
+	"$ACLTAP" "$1" --help | sed -n 's/^  \(-., \|    \)\(--[a-z-]*\) \([A-Z]*\).*/\2=\3/p' | sort
+}
+for option in $(comm -12 <(options record) <(options stat) |
+	grep -vE -- '^--(pid|strict|quiet|verbose|output|force|help)='); do
+	case $option in
+	*=) option=${option%=} ;;
+	*=TIME) option=${option%=*}=1s ;;
+	*=SIZE) option=${option%=*}=16M ;;
+	*=WHERE) option=${option%=*}=auto ;;
+	esac
+	run_acltap stat "$option" "$tmp/t.acltap"
+	assert_eq "usage error: stat $option of a capture" "$status" 2
+	tried="${tried-}$option "
+done
+assert_match "options of tracing were tried" "$tried" '--lifecycle .*--returns .*--user='
 run_acltap stat "$tmp/none.acltap"
 assert_eq "no such capture" "$status" 1
 finish

@@ -257,9 +257,19 @@ static int release(void **state)
 	return 0;
 }
 
+static void what_was_given_is_told(void **state)
+{
+	(void)state;
+	assert_ok(parse(OPT_MIXED, "x -q --count 0 --even=2"));
+	assert_int_equal(res.given, 1u << 1 | 1u << 7 | 1u << 11);
+	assert_ok(parse(OPT_MIXED, "x -- -q"));
+	assert_int_equal(res.given, 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(what_was_given_is_told),
 		cmocka_unit_test(values_in_every_spelling),
 		cmocka_unit_test(every_type_lands_in_its_field),
 		cmocka_unit_test(pids_are_lists_without_repeats),

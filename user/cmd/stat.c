@@ -275,10 +275,32 @@ static int stat_live(struct run *r)
 
 /* ---- Options ------------------------------------------------------------------------------- */
 
+/* Of those of TARGETS_OPTIONS, the ones that mean something for a capture too. */
+static bool is_for_captures(const struct opt *o)
+{
+	return o->offset == O(targets.pids) || o->offset == O(targets.strict) ||
+	       o->offset == O(targets.quiet) || o->offset == O(targets.verbose);
+}
+
+/* An option that was given and says how to trace; NULL = none. */
+static const struct opt *option_of_tracing(const struct opt_result *args)
+{
+	_Static_assert(sizeof(options) / sizeof(options[0]) <= 64, "opt_result has a bit for each");
+	for (size_t i = 0; i < sizeof(options) / sizeof(options[0]); i++) {
+		const struct opt *o = &options[i];
+
+		if (args->given >> i & 1 && o->offset - O(targets) < sizeof(struct targets) &&
+		    !is_for_captures(o))
+			return o;
+	}
+	return NULL;
+}
+
 /* -1 to go on, with either a capture or targets. */
 static int choose_source(struct run *r, const struct opt_result *args)
 {
 	const struct targets *t = &r->targets;
+	const struct opt *tracing = option_of_tracing(args);
 
 	if (r->hist && r->format != TABLE_TEXT)
 		return cmd_usage_error(&cmd_stat, "--hist is for --format table only");
@@ -292,10 +314,9 @@ static int choose_source(struct run *r, const struct opt_result *args)
 	if (args->n_args > 1)
 		return cmd_usage_error(&cmd_stat, "one capture at a time, not '%s' too",
 				       args->args[1]);
-	if (t->names.n || t->everyone || t->duration_ns || t->delay_ns || t->libs.n ||
-	    t->no_follow || t->no_stop || t->wait)
-		return cmd_usage_error(&cmd_stat, "options of tracing, but '%s' is a capture",
-				       args->args[0]);
+	if (tracing)
+		return cmd_usage_error(&cmd_stat, "--%s is for tracing, but '%s' is a capture",
+				       tracing->name, args->args[0]);
 	log_set_level(t->quiet ? LOG_QUIET : t->verbose ? LOG_VERBOSE : LOG_NORMAL);
 	r->capture = args->args[0];
 	return -1;

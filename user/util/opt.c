@@ -143,7 +143,10 @@ static int set_custom(struct parser *p, const struct given *g, const char *value
 static int set_value(struct parser *p, const struct given *g, const char *value)
 {
 	void *to = (char *)p->config + g->opt->offset;
+	size_t row = (size_t)(g->opt - p->opts);
 
+	if (row < 64)
+		p->res->given |= 1ull << row;
 	switch (g->opt->type) {
 	case OPT_FLAG:
 		*(bool *)to = true;

@@ -8,6 +8,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <sys/types.h>
 
@@ -66,6 +67,7 @@ struct opt_result {
 	char **args; /* what is not an option, in order; argv itself, rearranged; NULL-terminated */
 	int n_args;
 	int n_before;	      /* OPT_MIXED: how many of them stood before "--" */
+	uint64_t given;	      /* bit i: opts[i] was there; of the first 64 */
 	char error[OPT_TEXT]; /* after -EINVAL: what is wrong */
 	char hint[OPT_TEXT];  /* what to do about it, or "" */
 };
