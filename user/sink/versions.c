@@ -17,6 +17,7 @@ struct now {
 };
 
 #define PROCESS_BITS 24
+#define NAMED 256 /* so many of a process are looked at for its names */
 
 void versions_init(struct versions *f)
 {
@@ -183,9 +184,10 @@ const char *versions_names(const struct versions *f, uint32_t pid, char buf[VERS
 	const struct version *p = versions_last(f, pid);
 	char *at = buf + VERSIONS_NAMES_MAX - 1;
 	const char *between = "";
+	unsigned int left = NAMED;
 
 	*at = '\0';
-	for (; p; p = process_at(f, p->before)) {
+	for (; p && left; p = process_at(f, p->before), left--) {
 		size_t n = p->name ? strlen(p->name) : 0, room = (size_t)(at - buf);
 
 		if (!n || (*at && !p->used) || is_listed(at, p->name))

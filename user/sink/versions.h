@@ -64,7 +64,7 @@ const char *versions_category_name(const struct versions *f, uint64_t of);
 #define VERSIONS_NAMES_MAX 512
 /*
  * Where a process has one name for all its spans: the names of all that ran in it and had some, in
- * order, and the last one. "" = unknown; beyond the room the last ones.
+ * order, and the last one. "" = unknown; too many: the last ones.
  */
 const char *versions_names(const struct versions *f, uint32_t pid, char buf[VERSIONS_NAMES_MAX]);
 
