@@ -48,7 +48,7 @@ LIBS := $(call pkg,--libs,libbpf) $(LIBS_PURE) -lpthread
 # ---- Sources, in the order in which an event passes through them -----------------------------
 BPF := events follow
 DISCOVER := maps procread procmaps proc elfread byname elfsym libpath disasm plt_names site site_x86 site_x86_step site_arm64 plan ktypes
-LIVE := multi_link try_return features bpfload ahead attach files prelook stops facts procset procs join launch guardian ring recorder status session
+LIVE := multi_link try_return features bpfload ahead attach files prelook stops facts procset procs proclook join launch guardian ring recorder status session
 CORE := entry decode order text stack names state spans startstop calls range tracks counts model tee values reservoir filter stats stats_result \
 	ranktest compare pids lane align rankstat pipeline
 STORE := keep capwrite capread replay mergein mergeplan merge

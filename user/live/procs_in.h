@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What procs.c and join.c share; nobody else includes it. */
+/* What procs.c, proclook.c and join.c share; nobody else includes it. */
 #ifndef ACLTAP_LIVE_PROCS_IN_H
 #define ACLTAP_LIVE_PROCS_IN_H
 
 #include "live/procs.h"
 #include "live/procset.h"
+
+#define NUDGE_NS 2000000000ull
 
 struct procs {
 	struct procs_config cfg;
@@ -16,7 +18,7 @@ struct procs {
 	uint32_t unseen;       /* changes that found no room in the ring, as of the last look */
 	uint32_t expired;      /* waits that nobody answered in time, of those told */
 	unsigned int unproven; /* ended before it was known whether they are asked for */
-	bool stamps_due;       /* some settled process has not shown a stamp; see watch_stamps() */
+	bool stamps_due; /* some settled process has not shown a stamp; see procs_watch_stamps() */
 };
 
 /* Traces a process and probes what it maps. -errno: it cannot be looked at, and is not traced. */
@@ -28,6 +30,10 @@ int procs_scan(struct procs *ps, pid_t pid, bool *probed);
 /* Looks at what a traced process maps now and probes what is new. */
 int procs_look(struct procs *ps, struct proc *p);
 void procs_settle(struct procs *ps, struct proc *p);
+/* The returns of create_stamp are watched while some process may still show that it is NULL. */
+void procs_watch_stamps(struct procs *ps);
+/* A SIGSTOP of ours may be on its way to it: if it is stopped soon it is continued. */
+void procs_nudge(const struct procs *ps, struct proc *p);
 void procs_know_exe_of(struct procs *ps, pid_t pid, enum stop_state state);
 /* since_ns: CLOCK_MONOTONIC of the record that told that it is held; 0 = there was none. */
 void procs_let_go(struct procs *ps, pid_t pid, enum stop_state how, uint64_t since_ns);
