@@ -390,6 +390,41 @@ static void losses_keep_their_window(void **state)
 	keep_free(&k);
 }
 
+/* A stop before the return of its start: nothing has begun. */
+static void a_stop_can_come_before_the_return(void **state)
+{
+	const __u8 start = func("aclprofRangeStart"), stop = func("aclprofRangeStop");
+	const struct wire call = {.kind = WIRE_CALL, .func = start, .tgid = 7, .tid = 7, .arg0 = 1};
+	const struct wire end = {.kind = WIRE_CALL, .func = stop, .tgid = 7, .tid = 8, .arg0 = 3};
+	struct wire ret = {.kind = WIRE_RETURN, .func = start, .tgid = 7, .tid = 7, .arg1 = 3};
+	struct keep k = {.room = 1 << 20};
+	struct out o;
+
+	(void)state;
+	note(&k, end, ""); /* of none: no start is in flight */
+	note(&k, call, "");
+	note(&k, ret, "");
+	o = begin(&k);
+	assert_int_equal(count(&o, WIRE_RETURN, 7), 1);
+	note(&k, end, "");
+	note(&k, call, "");
+	note(&k, end, "");
+	note(&k, ret, "");
+	o = begin(&k);
+	assert_int_equal(count(&o, WIRE_RETURN, 7), 0);
+	note(&k, call, "");
+	note(&k, end, ""); /* of another one: it is over when the start has returned */
+	ret.arg1 = 4;
+	note(&k, ret, "");
+	note(&k, call, "");
+	ret.arg1 = 3;
+	note(&k, ret, "");
+	o = begin(&k);
+	assert_int_equal(count(&o, WIRE_RETURN, 7), 2);
+	assert_int_equal(count(&o, WIRE_CALL, 7), 0);
+	keep_free(&k);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -400,6 +435,7 @@ int main(void)
 		cmocka_unit_test(names_of_threads_are_bounded),
 		cmocka_unit_test(what_is_not_kept_is_unknown),
 		cmocka_unit_test(begun_ranges),
+		cmocka_unit_test(a_stop_can_come_before_the_return),
 		cmocka_unit_test(a_created_stamp_carries_nothing),
 		cmocka_unit_test(losses_keep_their_window),
 	};

@@ -22,6 +22,7 @@ enum kind {
 	KEEP_NAME,    /* of a category */
 	KEEP_OPEN,    /* return of a start, by range id */
 	KEEP_FLIGHT,  /* a start that has not returned, by thread; not repeated */
+	KEEP_EARLY,   /* a stop that may be of one of these, by range id; not repeated */
 	KEEP_KINDS,
 };
 
@@ -234,12 +235,56 @@ static int settle(struct keep *k, uint32_t tgid, uint32_t tid, bool failed)
 	return err;
 }
 
+/* No start is in flight any more that a stop before its return could be of. */
+static void forget_early(struct keep *k, struct keep_proc *p)
+{
+	uint64_t key, val;
+
+	for (size_t pos = 0; map_next(&p->maps[KEEP_EARLY], &pos, &key, &val); pos = 0)
+		item_drop(k, p, (struct keep_item *)(uintptr_t)val);
+}
+
+static void land(struct keep *k, struct keep_proc *p, uint32_t tid)
+{
+	forget(k, p, KEEP_FLIGHT, tid);
+	if (p && !p->maps[KEEP_FLIGHT].n)
+		forget_early(k, p);
+}
+
+static int note_stop(struct keep *k, const struct wire *w, const void *rec)
+{
+	struct keep_proc *p = proc_of(k, w->tgid);
+	struct keep_item *open = p ? map_get_ptr(&p->maps[KEEP_OPEN], w->arg0) : NULL;
+
+	if (open)
+		item_drop(k, p, open);
+	else if (p && p->maps[KEEP_FLIGHT].n)
+		return keep_last(k, KEEP_EARLY, w->arg0, w, rec);
+	return 0;
+}
+
+/* A range has begun, unless it was stopped before its start returned. */
+static int note_start(struct keep *k, const struct wire *w, const void *rec)
+{
+	struct keep_proc *p = proc_of(k, w->tgid);
+	struct keep_item *start = p ? map_get_ptr(&p->maps[KEEP_FLIGHT], w->tid) : NULL;
+	struct keep_item *stop = p ? map_get_ptr(&p->maps[KEEP_EARLY], w->arg1) : NULL;
+	bool failed = w->arg0 || w->flags & WIRE_F_NO_ID;
+	bool ended =
+		!failed && start && stop && record_of(stop).time_ns >= record_of(start).time_ns;
+
+	if (ended)
+		item_drop(k, p, stop);
+	land(k, p, w->tid);
+	return failed || ended ? 0 : keep_last(k, KEEP_OPEN, w->arg1, w, rec);
+}
+
 static int note_call(struct keep *k, const struct wire *w, const void *rec)
 {
 	const struct entry *e = entry_get(w->func);
 	int err = k->returns ? settle(k, w->tgid, w->tid, false) : 0;
 
-	forget(k, proc_of(k, w->tgid), KEEP_FLIGHT, w->tid);
+	land(k, proc_of(k, w->tgid), w->tid);
 	if (w->func < PROBE_FUNCS)
 		k->part.calls[w->func]++;
 	if (err || !e)
@@ -255,8 +300,7 @@ static int note_call(struct keep *k, const struct wire *w, const void *rec)
 	case OP_START:
 		return keep_last(k, KEEP_FLIGHT, w->tid, w, rec);
 	case OP_STOP:
-		forget(k, proc_of(k, w->tgid), KEEP_OPEN, w->arg0);
-		return 0;
+		return note_stop(k, w, rec);
 	default:
 		return 0;
 	}
@@ -292,10 +336,7 @@ static int note_return(struct keep *k, const struct wire *w, const void *rec)
 		return 0;
 	switch (e->op) {
 	case OP_START:
-		forget(k, proc_of(k, w->tgid), KEEP_FLIGHT, w->tid);
-		if (w->arg0 || w->flags & WIRE_F_NO_ID)
-			return 0;
-		return keep_last(k, KEEP_OPEN, w->arg1, w, rec);
+		return note_start(k, w, rec);
 	case OP_CREATE:
 		if (w->arg0 && k->lifecycle)
 			note_created(k, w);
@@ -348,7 +389,7 @@ static int note_exit(struct keep *k, const struct wire *w)
 		return 0;
 	}
 	err = settle(k, w->tgid, w->tid, false);
-	forget(k, p, KEEP_FLIGHT, w->tid);
+	land(k, p, w->tid);
 	forget(k, p, KEEP_THREAD, w->tid);
 	for (enum kind i = KEEP_NULL_TEXT; i <= KEEP_NULL_PAYLOAD; i++)
 		forget(k, p, i, w->tid);
@@ -455,7 +496,7 @@ static void put_items(struct keep *k, const struct keep_proc *p, bool facts, str
 	for (const struct keep_item *i = p->first; i; i = i->next) {
 		const struct wire w = record_of(i);
 
-		if (is_fact(i->kind) != facts || i->kind == KEEP_FLIGHT || i->undone)
+		if (is_fact(i->kind) != facts || i->kind >= KEEP_FLIGHT || i->undone)
 			continue;
 		if (w.kind == WIRE_CALL) /* then func is one of the table */
 			k->before.again[w.func]++;
