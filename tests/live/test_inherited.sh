@@ -16,10 +16,14 @@ ignoring_children "$ACLTAP" record -o "$tmp/x.ndjson" -- sh -c '"$0" all 5; exit
 	"$T/seed_loops"
 assert_eq "SIGCHLD ignored: the command's status" "$status" 7
 assert_eq "SIGCHLD ignored: events" "$(grep -c '"kind"' "$tmp/x.ndjson")" 15
+# Not those that the C library keeps for itself (32, 33): whoever makes a thread sets them.
+ignored() {
+	echo "$((16#$(awk '/^SigIgn/ { print $2 }' "$tmp/stdout") & 0x7fffffff))"
+}
 ignoring_children "$ACLTAP" record -o "$tmp/i.ndjson" -- grep SigIgn /proc/self/status
-ignored=$(cat "$tmp/stdout")
+traced=$(ignored)
 ignoring_children grep SigIgn /proc/self/status
-assert_eq "SIGCHLD ignored: it is for the command, too" "$ignored" "$(cat "$tmp/stdout")"
+assert_eq "SIGCHLD ignored: it is for the command, too" "$traced" "$(ignored)"
 ignoring_children "$ACLTAP" record -d 50ms -o "$tmp/d.ndjson" -- sh -c 'sleep 0.5; exit 8'
 assert_eq "SIGCHLD ignored, ended before the command: its status" "$status" 8
 ignoring_children "$ACLTAP" check

@@ -250,7 +250,7 @@ LD_LIBRARY_PATH=$private start_target setpriv --reuid "$uid" --regid "$gid" --cl
 with_caps "cap_bpf cap_perfmon cap_sys_admin cap_sys_ptrace" record -d 300ms -o "$tmp/c5.csv" \
 	-p "$target"
 assert_eq "a private library without CAP_DAC_READ_SEARCH: told once" \
-	"$(grep -cE "PID $target: cannot look into '.*/private/.*': permission denied" "$tmp/stderr")" 1
+	"$(grep -cE "PID $target: cannot look into '.*/private/.*': Permission denied" "$tmp/stderr")" 1
 release
 reap "$target"
 assert_eq "a private library without CAP_DAC_READ_SEARCH: the target ends well" "$status" 0
