@@ -28,4 +28,4 @@ $(O)/tests/bench/bench_capture.o $(O)/tests/harness/kernelsim.o: BASE += -Itests
 bench-bin: $(B_BIN)
 .PHONY: bench-bin
 
--include $(B_OBJ:.o=.d)
+-include $(B_OBJ:.o=.d) $(O)/tests/harness/kernelsim.d
