@@ -199,8 +199,8 @@ static void nothing(int signal)
 
 void giveup_never(int signal)
 {
-	struct sigaction old, sa = {.sa_handler = nothing, .sa_flags = SA_RESTART};
+	const struct sigaction sa = {.sa_handler = nothing, .sa_flags = SA_RESTART};
 
-	if (!sigaction(signal, NULL, &old) && old.sa_handler != SIG_IGN)
+	if (!is_ignored(signal))
 		sigaction(signal, &sa, NULL);
 }
