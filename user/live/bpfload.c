@@ -313,11 +313,9 @@ int bpf_trace_process(struct bpf *b, uint32_t tgid)
 	return err && errno != EEXIST ? -errno : 0;
 }
 
-bool bpf_is_traced(const struct bpf *b, uint32_t tgid)
+bool bpf_knows_process(const struct bpf *b, uint32_t tgid, struct proc_state *state)
 {
-	struct proc_state state;
-
-	return !bpf_map_lookup_elem(b->procs_fd, &tgid, &state);
+	return !bpf_map_lookup_elem(b->procs_fd, &tgid, state);
 }
 
 void bpf_untrace_process(struct bpf *b, uint32_t tgid)

@@ -69,8 +69,9 @@ int bpf_program_for(struct bpf *b, enum attach_prog prog, uint64_t cookie,
 /* Opens or closes the gate: calls are recorded only while it is open. */
 void bpf_gate(struct bpf *b, bool open);
 
-int bpf_trace_process(struct bpf *b, uint32_t tgid);	/* -E2BIG: too many processes */
-bool bpf_is_traced(const struct bpf *b, uint32_t tgid); /* or ignored: the programs know it */
+int bpf_trace_process(struct bpf *b, uint32_t tgid); /* -E2BIG: too many processes */
+/* Have the programs an entry for it, traced or ignored? */
+bool bpf_knows_process(const struct bpf *b, uint32_t tgid, struct proc_state *state);
 void bpf_untrace_process(struct bpf *b, uint32_t tgid);
 /* Removes the state of its threads, where no program sees them end. */
 void bpf_forget_threads(struct bpf *b, uint32_t tgid);

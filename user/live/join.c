@@ -143,10 +143,9 @@ void join_call(struct procs *ps, const struct wire *w, const char *comm)
 /* A process of which no record came before. */
 static struct proc *admit_unknown(struct procs *ps, pid_t pid)
 {
-	uint32_t tgid = (uint32_t)pid;
 	struct proc_state state = {0};
 
-	if (bpf_map_lookup_elem(ps->cfg.bpf->procs_fd, &tgid, &state))
+	if (!bpf_knows_process(ps->cfg.bpf, (uint32_t)pid, &state))
 		state.flags = 0;
 	return admit(ps, pid, "", state.flags & PROC_FOLLOWED, true);
 }

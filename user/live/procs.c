@@ -97,8 +97,10 @@ struct descent {
 static int attach_descendant(void *ctx, pid_t pid)
 {
 	struct descent *d = ctx;
+	struct proc_state state;
 
-	if (procset_find(&d->ps->set, pid) || bpf_is_traced(d->ps->cfg.bpf, (uint32_t)pid))
+	if (procset_find(&d->ps->set, pid) ||
+	    bpf_knows_process(d->ps->cfg.bpf, (uint32_t)pid, &state))
 		return 0;
 	d->found |= !procs_attach_one(d->ps, pid); /* it may have ended meanwhile */
 	return 0;
@@ -242,10 +244,9 @@ static void tell_expired(struct procs *ps, pid_t pid, uint64_t since_ns)
 static struct proc *find_traced(struct procs *ps, pid_t pid)
 {
 	struct proc *p = procset_find(&ps->set, pid);
-	uint32_t tgid = (uint32_t)pid;
 	struct proc_state state;
 
-	if (p || bpf_map_lookup_elem(ps->cfg.bpf->procs_fd, &tgid, &state) ||
+	if (p || !bpf_knows_process(ps->cfg.bpf, (uint32_t)pid, &state) ||
 	    (ps->cfg.join && !(state.flags & PROC_FOLLOWED)))
 		return p;
 	p = procset_add(&ps->set, pid);
