@@ -126,9 +126,8 @@ static int html_hidden(struct sink *s, const struct span *sp)
 static int html_process(struct sink *s, const struct process *p)
 {
 	char names[VERSIONS_NAMES_MAX];
-	struct process all = *p;
+	const struct process all = versions_all(s->versions, p, names);
 
-	all.name = versions_names(s->versions, p->pid, names);
 	return html_facts_process(&((struct html *)s)->facts, &all);
 }
 

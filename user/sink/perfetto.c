@@ -253,9 +253,8 @@ static int pf_begin(struct sink *s, const struct trace_meta *meta)
 static int pf_process(struct sink *s, const struct process *proc)
 {
 	char names[VERSIONS_NAMES_MAX];
-	struct process all = *proc;
+	const struct process all = versions_all(s->versions, proc, names);
 
-	all.name = versions_names(s->versions, proc->pid, names);
 	return pftracks_process(&((struct pf *)s)->t, &all);
 }
 

@@ -203,6 +203,15 @@ const char *versions_names(const struct versions *f, uint32_t pid, char buf[VERS
 	return at;
 }
 
+struct process versions_all(const struct versions *f, const struct process *p,
+			    char buf[VERSIONS_NAMES_MAX])
+{
+	struct process all = *p;
+
+	all.name = versions_names(f, p->pid, buf);
+	return all;
+}
+
 /* ---- Categories ---------------------------------------------------------------------------- */
 
 /* The number of a text, 0 = there are too many. */

@@ -68,6 +68,10 @@ const char *versions_category_name(const struct versions *f, uint64_t of);
  */
 const char *versions_names(const struct versions *f, uint32_t pid, char buf[VERSIONS_NAMES_MAX]);
 
+/* The process with those names as its name, which is valid as long as buf. */
+struct process versions_all(const struct versions *f, const struct process *p,
+			    char buf[VERSIONS_NAMES_MAX]);
+
 /* What was known of a process last. */
 const struct version *versions_last(const struct versions *f, uint32_t pid);
 
