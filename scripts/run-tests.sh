@@ -9,7 +9,8 @@ shopt -s extglob nullglob
 cd "$(dirname "$0")/.." || exit 1
 export O=${O:-build}
 log=$(mktemp) || exit 1
-trap 'rm -f "$log"' EXIT
+parts=$(mktemp -d) || exit 1
+trap 'rm -rf "$log" "$parts"' EXIT
 
 plan_met() {	# TAP file: as many results as it announced, or the whole test was skipped
 	local plan n
@@ -60,20 +61,37 @@ run_test() {	# script or program of a unit test
 	esac
 }
 
-side_by_side() {	# tests: as many at a time as there are CPUs
-	local dir n=0
-	dir=$(mktemp -d) || exit 1
+each() {	# tests: one after the other
+	local t
 	for t; do
-		[ "$(jobs -rp | wc -l)" -lt "$(nproc)" ] || wait -n
-		n=$((n + 1))
-		(log=$dir/$n && : >"$log" && run_test "$t") &
+		run_test "$t"
 	done
-	wait
-	cat "$dir"/* >>"$log"
-	rm -rf "$dir"
 }
 
-# Live tests look at the whole machine, so each has it alone. The others do not disturb each other.
+together() {	# runs the tests of alone and beside, as many at a time as there are CPUs
+	local n=0
+	if [ ${#alone[@]} -gt 0 ]; then
+		(log=$parts/$n && each "${alone[@]}") &
+	fi
+	for t in "${beside[@]:+${beside[@]}}"; do
+		[ "$(jobs -rp | wc -l)" -lt "$(nproc)" ] || wait -n
+		n=$((n + 1))
+		(log=$parts/$n && each "$t") &
+	done
+	wait
+	cat "$parts"/* >>"$log"
+}
+
+interrupted() {	# background jobs do not hear Ctrl-C, and timeout has a process group of its own
+	local job
+	for job in $(jobs -rp); do
+		# shellcheck disable=SC2046
+		kill "$job" $(pgrep -P "$job") 2>/dev/null
+	done
+	exit 130
+}
+
+# Live tests look at the whole machine: one of them at a time. The others do not disturb them.
 alone=() beside=()
 for what in "$@"; do
 	case $what in
@@ -84,16 +102,8 @@ for what in "$@"; do
 	*) beside+=(tests/"$what"/test_*.sh) ;;
 	esac
 done
-if [ ${#beside[@]} -gt 0 ]; then
-	echo "== side by side"
-	side_by_side "${beside[@]}"
-fi
-if [ ${#alone[@]} -gt 0 ]; then
-	echo "== one after the other"
-	for t in "${alone[@]}"; do
-		run_script "$t"
-	done
-fi
+trap interrupted INT TERM
+together
 
 allowed() {	# is the reason of this skip in tests/allowed-skips, and does its condition hold?
 	local reason=$1 pattern condition

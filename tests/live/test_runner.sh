@@ -44,6 +44,26 @@ assert_eq "tests side by side" "$("$copy/scripts/run-tests.sh" vm | tail -n 1)" 
 out=$("$copy/scripts/run-tests.sh" vm-more)
 assert_eq "one of them failed" "$?: $(tail -n 1 <<<"$out")" "1: 9 passed, 1 failed, 0 skipped"
 assert_eq "which one" "$(grep -c '^FAILED vm/more_e: more$' <<<"$out")" 1
+
+# Live tests run one after the other, and beside them those of other layers.
+printf '%s\n' "echo begin >>$copy/order; sleep 0.2; echo end >>$copy/order" \
+	'echo "ok 1 - live"; echo 1..1' |
+	tee "$copy/tests/live/test_a.sh" >"$copy/tests/live/test_b.sh"
+assert_eq "live tests beside others" "$("$copy/scripts/run-tests.sh" vm live | tail -n 1)" \
+	"10 passed, 0 failed, 0 skipped"
+assert_eq "live tests, each in its turn" "$(tr '\n' ' ' <"$copy/order")" "begin end begin end "
+
+# Interrupted, it takes the tests with it.
+echo "sleep 300 & echo \$! >$copy/sleeper; wait" >"$copy/tests/live/test_a.sh"
+"$copy/scripts/run-tests.sh" live >/dev/null &
+runner=$!
+wait_for "$LIMIT" test -s "$copy/sleeper" || die "the test that hangs does not start"
+kill -TERM $runner
+wait $runner
+assert_eq "an interrupted run" $? 130
+check "nothing left of its test" wait_for "$LIMIT" is_gone "$(<"$copy/sleeper")"
+rm -f "$copy"/tests/live/test_b.sh
+
 echo 'test: ; false' >"$copy/Makefile"
 expect "a build that fails" 2 "0 passed, 1 failed, 0 skipped" 'echo "ok 1 - a"; echo 1..1'
 finish
