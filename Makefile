@@ -52,7 +52,7 @@ LIVE := multi_link try_return features bpfload ahead attach files prelook stops 
 CORE := entry decode order text stack names state spans startstop calls range tracks counts model tee values reservoir filter stats stats_result \
 	ranktest compare pids lane align rankstat pipeline
 STORE := keep capwrite capread replay mergein mergeplan merge
-SINK := out escape repair ids intern versions pack sort csv json event_rows events $(if $(HAVE_SQLITE),dbfile sqlite sqlite_facts) \
+SINK := out escape repair ids lanes intern versions pack sort csv json event_rows events $(if $(HAVE_SQLITE),dbfile sqlite sqlite_facts) \
 	$(if $(HAVE_PROTOBUF_C),pftrace pftracks perfetto) \
 	html_text html_spans html_facts html null sink summary summary_print
 VIEW := table hist lines

@@ -9,6 +9,7 @@
 
 #include "sink/escape.h"
 #include "sink/ids.h"
+#include "sink/lanes.h"
 #include "sink/sink.h"
 #include "util/cleanup.h"
 #include "util/safepath.h"
@@ -33,11 +34,12 @@ struct row {
 	uint32_t tid;  /* thread */
 	uint32_t lane; /* from 1, 0 = the thread itself */
 	uint32_t next; /* of the same process */
+	struct lanes lanes;
 };
 
+/* Its number makes the id of its row. */
 struct lane {
 	uint64_t key; /* row number of the thread, lane number */
-	uint64_t end_ns;
 };
 
 struct flow {
@@ -151,19 +153,13 @@ static int get_lane(struct json *j, const struct span *sp, uint32_t tid, uint32_
 {
 	struct row *thread = ids_find(&j->rows, IDS_KEY(sp->pid, tid));
 	uint32_t number = (uint32_t)(((char *)thread - j->rows.entries) / sizeof(*thread));
+	size_t n = lanes_find(&thread->lanes, sp->start_ns);
+	struct lane *lane = ids_get(&j->lanes, IDS_KEY(number, n));
 
-	for (uint32_t n = 1;; n++) {
-		struct lane *lane = ids_get(&j->lanes, IDS_KEY(number, n));
-
-		if (!lane)
-			return -ENOMEM;
-		if (lane->end_ns > sp->start_ns)
-			continue;
-		lane->end_ns = sp->end_ns;
-		*id = FIRST_LANE_ROW +
-		      (uint32_t)(((char *)lane - j->lanes.entries) / sizeof(*lane));
-		return get_row(j, sp->pid, *id, tid, n);
-	}
+	if (!lane || lanes_take(&thread->lanes, n, sp->end_ns))
+		return -ENOMEM;
+	*id = FIRST_LANE_ROW + (uint32_t)(((char *)lane - j->lanes.entries) / sizeof(*lane));
+	return get_row(j, sp->pid, *id, tid, (uint32_t)n + 1);
 }
 
 static int place_of(struct json *j, const struct span *sp, uint32_t *id)
@@ -411,6 +407,8 @@ static void json_free(struct sink *s)
 
 	for (size_t i = 0; i < j->procs.count; i++)
 		free(((struct proc *)ids_at(&j->procs, i))->name);
+	for (size_t i = 0; i < j->rows.count; i++)
+		lanes_free(&((struct row *)ids_at(&j->rows, i))->lanes);
 	ids_free(&j->procs);
 	ids_free(&j->rows);
 	ids_free(&j->lanes);

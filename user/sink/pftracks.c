@@ -7,10 +7,11 @@
 #include <string.h>
 
 #include "sink/escape.h"
+#include "sink/lanes.h"
 #include "sink/sink.h"
 #include "util/grow.h"
 
-#define NEVER UINT64_MAX
+#define NEVER LANE_OPEN
 
 struct text {
 	uint64_t key;
@@ -28,18 +29,12 @@ struct level {
 	uint64_t id, end_ns; /* NEVER = open */
 };
 
-struct lane {
-	uint64_t end_ns; /* NEVER = open */
-	bool begun;	 /* its end is to be written */
-};
-
 struct thread {
 	uint64_t key;
 	bool written; /* its track */
 	struct level *levels;
 	size_t count, cap;
-	struct lane *lanes;
-	size_t lane_count;
+	struct lanes lanes; /* of each the end of its last slice is not written yet */
 };
 
 /* ---- Tracks -------------------------------------------------------------------------------- */
@@ -161,42 +156,33 @@ static int write_begin(struct pftracks *p, const struct span *sp, const char *ca
 
 /* ---- Lanes --------------------------------------------------------------------------------- */
 
-/* The first lane that is free from start on; the end of its last slice is written. */
-static int take_lane(struct pftracks *p, struct thread *t, uint64_t start_ns, size_t *lane)
+static int write_lane_end(struct pftracks *p, const struct thread *t, size_t lane)
 {
-	size_t i = 0;
-	int err;
+	uint64_t end_ns = lanes_end(&t->lanes, lane);
 
-	while (i < t->lane_count && t->lanes[i].end_ns > start_ns)
-		i++;
-	*lane = i;
-	if (i == t->lane_count) {
-		struct lane *lanes = realloc(t->lanes, (i + 1) * sizeof(*lanes));
+	if (end_ns == NEVER)
+		return 0;
+	return write_end(p, pftracks_id(p, TRACK_LANE, t->key, lane), end_ns);
+}
 
-		if (!lanes)
-			return -ENOMEM;
-		t->lanes = lanes;
-		t->lanes[i] = (struct lane){0};
-		t->lane_count++;
-		return write_lane(p, t, i);
-	}
-	err = t->lanes[i].begun
-		      ? write_end(p, pftracks_id(p, TRACK_LANE, t->key, i), t->lanes[i].end_ns)
-		      : 0;
-	t->lanes[i].begun = false;
-	return err;
+/* The first lane that is free from start on. */
+static int take_lane(struct pftracks *p, struct thread *t, uint64_t start_ns, uint64_t end_ns,
+		     size_t *lane)
+{
+	size_t i = *lane = lanes_find(&t->lanes, start_ns);
+	int err = i == t->lanes.n ? write_lane(p, t, i) : write_lane_end(p, t, i);
+
+	return err ? err : lanes_take(&t->lanes, i, end_ns);
 }
 
 static int put_on_lane(struct pftracks *p, struct thread *t, const struct span *sp,
 		       const char *category)
 {
 	size_t i;
-	int err = take_lane(p, t, sp->start_ns, &i);
+	int err = take_lane(p, t, sp->start_ns, sp->has_end ? sp->end_ns : NEVER, &i);
 
 	if (err)
 		return err;
-	t->lanes[i].end_ns = sp->has_end ? sp->end_ns : NEVER;
-	t->lanes[i].begun = sp->has_end;
 	return write_begin(p, sp, category, PF_BEGIN, pftracks_id(p, TRACK_LANE, t->key, i));
 }
 
@@ -278,10 +264,9 @@ int pftracks_loss(struct pftracks *p, struct pf_event *ev, uint64_t from_ns, uin
 
 	if (!losses)
 		return -ENOMEM;
-	err = take_lane(p, losses, from_ns, &i);
+	err = take_lane(p, losses, from_ns, to_ns, &i);
 	if (err)
 		return err;
-	losses->lanes[i] = (struct lane){to_ns, true};
 	ev->mono_ns = from_ns - p->offset;
 	ev->track = pftracks_id(p, TRACK_LANE, 0, i);
 	return pftrace_event(p->trace, ev);
@@ -352,10 +337,8 @@ static int close_thread(struct pftracks *p, struct thread *t)
 
 	while (t->count && !err)
 		err = pop_level(p, t);
-	for (size_t i = 0; i < t->lane_count && !err; i++)
-		if (t->lanes[i].begun)
-			err = write_end(p, pftracks_id(p, TRACK_LANE, t->key, i),
-					t->lanes[i].end_ns);
+	for (size_t i = 0; i < t->lanes.n && !err; i++)
+		err = write_lane_end(p, t, i);
 	return err;
 }
 
@@ -380,7 +363,7 @@ void pftracks_free(struct pftracks *p)
 		struct thread *t = ids_at(&p->threads, i);
 
 		free(t->levels);
-		free(t->lanes);
+		lanes_free(&t->lanes);
 	}
 	for (size_t i = 0; i < p->names.count; i++)
 		free(((struct text *)ids_at(&p->names, i))->s);
