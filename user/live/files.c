@@ -358,11 +358,6 @@ size_t files_loaders(const struct files *f)
 	return f->loaders;
 }
 
-size_t files_known(const struct files *f)
-{
-	return f->n;
-}
-
 int files_describe(const struct files *f, struct str *text)
 {
 	for (size_t i = 0; i < f->n; i++)

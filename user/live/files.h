@@ -58,8 +58,7 @@ size_t files_ineffective(struct files *f, const struct proc_file *pf, size_t *al
 bool files_by_name(struct files *f, const struct proc_file *pf);
 
 size_t files_probed(const struct files *f);  /* number of files with probes */
-size_t files_known(const struct files *f);   /* number of files looked at */
-size_t files_loaders(const struct files *f); /* of these, dynamic loaders with a probe */
+size_t files_loaders(const struct files *f); /* dynamic loaders with a probe */
 
 /* What is probed where and why, one line each. */
 int files_describe(const struct files *f, struct str *text);

@@ -167,11 +167,11 @@ bool procs_wants(struct procs *ps, const struct wire *w)
  */
 static int scan(struct procs *ps, pid_t pid, bool *probed)
 {
-	size_t before = files_known(ps->cfg.files);
+	size_t before = files_loaders(ps->cfg.files);
 	int err = procs_scan(ps, pid, probed);
 
 	prelook_root(ps->cfg.files, pid);
-	if (!err && files_known(ps->cfg.files) != before)
+	if (!err && files_loaders(ps->cfg.files) != before)
 		err = procs_scan(ps, pid, probed);
 	return err;
 }
