@@ -209,14 +209,15 @@ def compare(trace, path):
     lost = sum(r["count"] for r in rows if r["kind"] == "loss")
     check((trace.lost[-1][1] if trace.lost else 0) == lost, "calls lost")
     check([v for _, v in trace.lost] == sorted(v for _, v in trace.lost), "the counter falls")
-    ran = defaultdict(set)  # PID -> programs
+    ran = defaultdict(set)  # PID -> programs and their ranks
     for r in events:
-        ran[r["pid"]].add(r["process"])
+        ran[r["pid"]].add((r["process"], r["rank"]))
     several = {pid for pid, programs in ran.items() if len(programs) > 1}
     tracks = [t for t in trace.tracks.values() if t["kind"] == "process"]
     for t in tracks:  # with the names of all
         if t["pid"] in several:
-            check(set(t["name"].split(" (")[0].split(", ")) == ran[t["pid"]] - {None},
+            check(set(t["name"].split(" (")[0].split(", ")) ==
+                  {program for program, _ in ran[t["pid"]]} - {None},
                   f"names of process {t['pid']}")
     names = {without_local_rank(t["name"]) for t in tracks if t["pid"] not in several} - {""}
     owners = {(r["process"] or "", r["rank"], r["host"], r["host_pid"]) for r in events

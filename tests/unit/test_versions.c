@@ -117,6 +117,32 @@ static void another_process_inherits_nothing(void **state)
 	versions_free(&v);
 }
 
+/* A PID that is used again, or a program that executes itself: nothing else differs. */
+static void another_image_inherits_nothing(void **state)
+{
+	struct versions v;
+	struct process p = proc("a", 0, 3);
+	uint64_t first;
+
+	(void)state;
+	versions_init(&v);
+	p.image = 1;
+	tell(&v, p);
+	name_category(&v, "x");
+	first = of(&v);
+	p = proc("a", 0, -1);
+	p.image = 2;
+	tell(&v, p);
+	expect(&v, of(&v), "a", -1, "");
+	expect(&v, first, "a", 3, "x");
+	/* One that is not told is no other one. */
+	tell(&v, proc("b", 0, 4));
+	p.image = 2;
+	tell(&v, p);
+	expect(&v, of(&v), "a", 4, "");
+	versions_free(&v);
+}
+
 static void what_no_span_needs_is_not_kept(void **state)
 {
 	struct versions v;
@@ -166,6 +192,7 @@ int main(void)
 		cmocka_unit_test(what_a_span_had_stays),
 		cmocka_unit_test(what_is_not_known_is_filled_in),
 		cmocka_unit_test(another_process_inherits_nothing),
+		cmocka_unit_test(another_image_inherits_nothing),
 		cmocka_unit_test(what_no_span_needs_is_not_kept),
 		cmocka_unit_test(names_of_all_that_ran),
 	};

@@ -131,7 +131,7 @@ static int on_category(void *ctx, const struct label *label)
 	int err = begin(l->trace);
 
 	if (!err)
-		err = tracks_announce(&l->tracks, label->pid);
+		err = tracks_announce(&l->tracks, label->pid, true);
 	return err ? err : on_label(l, label, l->trace->next.category);
 }
 
@@ -143,7 +143,7 @@ static int on_span(void *ctx, const struct span *sp)
 	int err = begin(t);
 
 	if (!err)
-		err = tracks_announce(&l->tracks, sp->pid);
+		err = tracks_announce(&l->tracks, sp->pid, true);
 	if (!err)
 		err = number_of(l, sp->pid, &out.pid);
 	if (err || !t->next.span)
@@ -162,7 +162,7 @@ static int on_tally(void *ctx, const struct tally *tally)
 	int err = begin(t);
 
 	if (!err && tally->pid)
-		err = tracks_announce(&l->tracks, tally->pid);
+		err = tracks_announce(&l->tracks, tally->pid, false);
 	if (!err)
 		err = number_of(l, tally->pid, &out.pid);
 	if (err || !t->next.tally)

@@ -13,6 +13,7 @@
 struct track {
 	struct track *prev, *next; /* in order of appearance */
 	uint32_t pid, nspid, ppid;
+	uint32_t image; /* 0 = it did nothing yet */
 	int32_t rank, local_rank;
 	struct text *name, *cmdline, *exe; /* NULL = unknown; children share them */
 	bool dirty;			   /* new, or changed since it was announced */
@@ -232,6 +233,7 @@ static int announce(struct tracks *t, struct track *p)
 		.rank = p->rank,
 		.local_rank = p->local_rank,
 		.host_pid = p->pid,
+		.image = p->image,
 		.host = text_or_empty(t->host),
 		.name = text_or_empty(p->name),
 		.cmdline = text_or_empty(p->cmdline),
@@ -242,7 +244,14 @@ static int announce(struct tracks *t, struct track *p)
 	return t->next.process(t->next.ctx, &out);
 }
 
-int tracks_announce(struct tracks *t, uint32_t pid)
+/* Something that it did is told: it is no more what the facts may be that come behind an exit. */
+static void lives(struct tracks *t, struct track *p)
+{
+	p->dirty |= !p->image;
+	p->image = p->image ?: ++t->images;
+}
+
+int tracks_announce(struct tracks *t, uint32_t pid, bool did)
 {
 	struct track *p = t->recent;
 	int err;
@@ -253,6 +262,8 @@ int tracks_announce(struct tracks *t, uint32_t pid)
 	if (!p)
 		return err;
 	t->recent = p;
+	if (did)
+		lives(t, p);
 	return p->dirty ? announce(t, p) : 0;
 }
 
@@ -275,7 +286,7 @@ static int thread_name(struct tracks *t, const struct event *ev)
 		.text = ev->msg,
 		.len = (uint16_t)strnlen(ev->msg, ev->w->msg_len),
 	};
-	int err = tracks_announce(t, ev->w->tgid);
+	int err = tracks_announce(t, ev->w->tgid, true);
 
 	return err ? err : t->next.thread(t->next.ctx, &l);
 }
@@ -333,6 +344,7 @@ static int forked(struct tracks *t, const struct event *ev)
 	if (!p)
 		return err;
 	p->ppid = ev->w->tgid;
+	lives(t, p);
 	err = set_text(&p->name, ev->msg, ev->w->msg_len, &p->dirty);
 	if (err || !parent)
 		return err;
@@ -354,6 +366,7 @@ static int executed(struct tracks *t, const struct event *ev)
 	if (!p)
 		return err;
 	p->dirty = true;
+	p->image = ++t->images;
 	text_put(p->cmdline);
 	p->cmdline = NULL;
 	text_put(p->exe);
@@ -368,6 +381,7 @@ static int exited(struct tracks *t, const struct event *ev)
 
 	if (!p || !(ev->w->flags & WIRE_F_LAST))
 		return 0;
+	lives(t, p);
 	err = p->dirty ? announce(t, p) : 0;
 	track_drop(t, p);
 	return err;

@@ -28,6 +28,7 @@ struct tracks {
 	struct text *host, *version, *kernel, *boot_id, *pid_space; /* NULL = unknown */
 	struct text *source, *ended, *aligned;			    /* of merged captures */
 	int64_t shift_ns;
+	uint32_t images; /* so many were there */
 	struct clock_triple first_clock, last_clock;
 	bool has_clock;
 };
@@ -38,8 +39,8 @@ int tracks_push(struct tracks *t, const struct event *ev);
 /* A fact about the capture. */
 int tracks_fact(struct tracks *t, const struct event *ev);
 void tracks_clock(struct tracks *t, const struct event *ev);
-/* Before anything of pid is told. */
-int tracks_announce(struct tracks *t, uint32_t pid);
+/* Before anything of pid is told. did: that is from when it ran, and no count of all it did. */
+int tracks_announce(struct tracks *t, uint32_t pid, bool did);
 /* Announces what is left. */
 int tracks_finish(struct tracks *t);
 /* Texts belong to t. */

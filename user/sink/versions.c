@@ -61,10 +61,14 @@ static uint64_t exe_of(const struct process *p)
 	return p->exe && *p->exe ? hash_str(p->exe) : 0;
 }
 
-/* Another process with that PID, or one that runs another file: nothing known holds on. */
+/*
+ * Another process with that PID, or one that runs another program: nothing known holds on. Where
+ * records of that were lost, what contradicts tells.
+ */
 static bool is_other(const struct version *known, const struct process *told)
 {
-	return numbers_differ(known->ppid, told->ppid) ||
+	return numbers_differ(known->image, told->image) ||
+	       numbers_differ(known->ppid, told->ppid) ||
 	       numbers_differ(known->nspid, told->nspid) ||
 	       numbers_differ(known->exe, exe_of(told)) || texts_differ(known->host, told->host) ||
 	       (known->rank >= 0 && told->rank >= 0 && known->rank != told->rank);
@@ -81,6 +85,7 @@ static void fill(struct process *told, const struct version *known)
 		told->rank = known->rank;
 	if (told->local_rank < 0)
 		told->local_rank = known->local_rank;
+	told->image = told->image ?: known->image;
 	told->ppid = told->ppid ?: known->ppid;
 	told->nspid = told->nspid ?: known->nspid;
 }
@@ -111,6 +116,7 @@ static int set(struct version *p, const struct process *told)
 			      .nspid = told->nspid,
 			      .host_pid = told->host_pid ?: told->pid,
 			      .source = told->source,
+			      .image = told->image,
 			      .rank = told->rank,
 			      .local_rank = told->local_rank,
 			      .program = p->program,

@@ -27,6 +27,7 @@ struct version {
 	uint64_t exe;	   /* hash, 0 = unknown */
 	uint32_t pid, ppid, nspid, host_pid, source;
 	int32_t rank, local_rank; /* -1 = none */
+	uint32_t image;		  /* as told, 0 = unknown */
 	uint32_t program;	  /* whose categories */
 	uint32_t before;	  /* number of the version before it, 0 = none */
 	bool used;		  /* a span has its number */
