@@ -56,7 +56,7 @@ SINK := out escape repair ids lanes intern versions pack sort csv json event_row
 	$(if $(HAVE_PROTOBUF_C),pftrace pftracks perfetto) \
 	html_text html_spans html_facts html null sink summary summary_print
 VIEW := table hist lines
-CMD := cmd giveup targets filters live record stat trace tableout diff outputs finish merge export list check
+CMD := cmd owner giveup targets filters live record stat trace tableout diff outputs finish merge export list check
 UTIL := log opt str map crc procfd readall regular unit rights nofile privs safepath
 
 src = $(wildcard $(addsuffix .c,$(addprefix user/$(1)/,$(2))))

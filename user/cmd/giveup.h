@@ -15,7 +15,7 @@
 
 /*
  * From now on the signals do not end the process by themselves: the second one ends it with that
- * exit status. Once, after privs_own_files(), before anything that may take time or must not be
+ * exit status. Once, after owner_decide(), before anything that may take time or must not be
  * left half begun.
  */
 void giveup_watch(int status);

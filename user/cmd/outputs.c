@@ -13,6 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "cmd/owner.h"
 #include "store/capture.h"
 #include "util/cleanup.h"
 #include "util/log.h"
@@ -396,7 +397,7 @@ int outputs_plan(const struct outputs_opts *opts, bool want_capture, struct outp
 	int err = 0;
 
 	memset(o, 0, sizeof(*o));
-	privs_own_files(NULL); /* of commands that trace nothing */
+	owner_decide(NULL); /* of commands that trace nothing */
 	time_stamp(stamp, sizeof(stamp));
 	for (size_t i = 0; i < paths->n && !err; i++)
 		err = plan_one(o, paths->v[i], stamp, want_capture);

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "cmd/owner.h"
 #include "util/cleanup.h"
 #include "util/log.h"
 #include "util/privs.h"
@@ -39,7 +40,7 @@ static int tell(const struct tableout *t, int err)
  */
 static int open_file(struct tableout *t)
 {
-	int err = privs_own_files(NULL);
+	int err = owner_decide(NULL);
 
 	err = err ?: out_file(t->path, t->overwrite, &t->out);
 	if (err != -EACCES || !privs_for_user())

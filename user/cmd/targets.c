@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "cmd/giveup.h"
+#include "cmd/owner.h"
 #include "discover/libpath.h"
 #include "discover/proc.h"
 #include "util/log.h"
@@ -90,7 +91,7 @@ int targets_prepare(struct targets *t, const struct command *cmd, char **argv)
 		status = find_command(t);
 	if (status >= 0)
 		return status;
-	err = privs_own_files(t->user_name ? &t->user : NULL);
+	err = owner_decide(t->user_name ? &t->user : NULL);
 	if (err)
 		log_warn("the outputs will belong to root: %s", strerror(-err));
 	return -1;
