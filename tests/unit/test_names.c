@@ -72,14 +72,15 @@ static void a_child_can_name_anew(void **state)
 
 struct counted {
 	uint64_t names, limit;
+	char last[8]; /* name told */
 };
 
 static int on_category(void *ctx, const struct label *l)
 {
 	struct counted *c = ctx;
 
-	(void)l;
 	c->names++;
+	snprintf(c->last, sizeof(c->last), "%.*s", l->len, l->text);
 	return 0;
 }
 
@@ -164,6 +165,27 @@ static void names_of_all_together_have_a_limit(void **state)
 	assert_int_equal(c.limit, children - fit);
 }
 
+/* One that is not kept does not bring back what it replaced. */
+static void a_name_beyond_the_limit_hides_the_inherited_one(void **state)
+{
+	struct counted c;
+	struct script s;
+
+	(void)state;
+	begin(&s);
+	fprintf(s.f, "20 7 exec \"c\"\n");
+	fprintf(s.f, "20 7 category_name number=%u \"old\"\n", CATEGORIES_MAX);
+	fprintf(s.f, "20 7 fork child=8 \"c\"\n");
+	for (unsigned int i = 0; i < CATEGORIES_MAX; i++)
+		fprintf(s.f, "20 8 category_name number=%u \"n\"\n", i);
+	fprintf(s.f, "21 8 category stamp=1 number=%u\n", CATEGORIES_MAX);
+	fprintf(s.f, "22 8 category_name number=%u \"new\"\n", CATEGORIES_MAX);
+	fprintf(s.f, "30 8 mark stamp=1\n");
+	c = count(&s);
+	assert_string_equal(c.last, "new");
+	assert_int_equal(c.limit, 1);
+}
+
 /* When a process has gone there is room for another. */
 static void room_comes_back(void **state)
 {
@@ -189,6 +211,7 @@ int main(void)
 		cmocka_unit_test(a_child_can_name_anew),
 		cmocka_unit_test(many_children_share_many_names),
 		cmocka_unit_test(names_of_all_together_have_a_limit),
+		cmocka_unit_test(a_name_beyond_the_limit_hides_the_inherited_one),
 		cmocka_unit_test(room_comes_back),
 	};
 

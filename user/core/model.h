@@ -98,7 +98,7 @@ struct process {
 	int32_t local_rank; /* among the processes of its host, -1 = none */
 	uint32_t host_pid;  /* its PID there: pid, unless that was replaced */
 	uint32_t source;    /* of a merged trace: which of its captures; else 0 */
-	uint32_t image;	    /* another number: another process of that PID, or program of it; 0 = ? */
+	uint32_t image; /* another number: another process of that PID, or program of it; 0 = ? */
 };
 
 /* A thread's name, or a category's. */

@@ -55,6 +55,20 @@ static void tell(struct range *r, const struct proc *p, uint32_t category, const
 
 /* ---- Setting and using --------------------------------------------------------------------- */
 
+static void not_all_kept(const struct range *r)
+{
+	counts_add(r->counts, TALLY_LIMIT, entry_by_symbol("aclprofSetCategoryName")->func);
+}
+
+static void forget_inherited(struct range *r, struct names *n)
+{
+	if (!n->inherited)
+		return;
+	table_put(r, n->inherited);
+	n->inherited = NULL;
+	not_all_kept(r);
+}
+
 static void remember(struct range *r, struct names *n, uint32_t category, const struct message *m)
 {
 	struct text *old = text_in(&n->own, category), *text;
@@ -64,6 +78,7 @@ static void remember(struct range *r, struct names *n, uint32_t category, const 
 	n->of_children = NULL;
 	if (!old && (n->own.n >= CATEGORIES_MAX || r->n_names >= ALL_NAMES_MAX)) {
 		n->full = true;
+		forget_inherited(r, n); /* or it would be used in its place */
 		return;
 	}
 	text = text_new(m->bytes, m->len, false, false);
@@ -154,7 +169,7 @@ void names_fork(struct range *r, struct proc *parent, struct proc *child)
 	child->names.inherited = table_get(n->of_children);
 	child->names.full = n->full || (need && !n->of_children);
 	if (child->names.full)
-		counts_add(r->counts, TALLY_LIMIT, entry_by_symbol("aclprofSetCategoryName")->func);
+		not_all_kept(r);
 }
 
 void names_free(struct range *r, struct proc *p)
