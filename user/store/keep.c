@@ -238,10 +238,15 @@ static int settle(struct keep *k, uint32_t tgid, uint32_t tid, bool failed)
 /* No start is in flight any more that a stop before its return could be of. */
 static void forget_early(struct keep *k, struct keep_proc *p)
 {
-	uint64_t key, val;
+	struct keep_item *next;
 
-	for (size_t pos = 0; map_next(&p->maps[KEEP_EARLY], &pos, &key, &val); pos = 0)
-		item_drop(k, p, (struct keep_item *)(uintptr_t)val);
+	if (!p->maps[KEEP_EARLY].n)
+		return;
+	for (struct keep_item *i = p->first; i; i = next) {
+		next = i->next;
+		if (i->kind == KEEP_EARLY)
+			item_drop(k, p, i);
+	}
 }
 
 static void land(struct keep *k, struct keep_proc *p, uint32_t tid)
