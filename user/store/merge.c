@@ -290,7 +290,7 @@ static int write_all(struct writer *w, const char *path, bool overwrite)
 		return err;
 	}
 	err = capwrite_close(w->out);
-	if (err)
+	if (err && err != -ENOENT) /* else that name is another file's, or nobody's */
 		safepath_remove(path);
 	return err;
 }
