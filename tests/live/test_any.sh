@@ -57,23 +57,46 @@ check "-a: those are named that have ended since" \
 	grep -q "\"pid\":$linked,.*\"process\":\"seed_loops\"" "$tmp/all.ndjson"
 
 # ---- everyone: a library that acltap does not know, another PID namespace ----
-mkdir "$tmp/elsewhere"
-cp "$T"/jmp/libmsprofiler.so "$T"/jmp/libprofapi.so "$tmp/elsewhere"
 truth=
 # A program waits for acltap to find the place only so long, which on a busy machine can be too
 # short. So it may be missed, but not silently, and not always.
 ROUNDS=20
-for round in $(seq $ROUNDS); do
-	start_tracer record -f -a -o "$tmp/copy.ndjson"
-	LD_LIBRARY_PATH=$tmp/elsewhere "$T/seed_loops" all 11 & copy=$!
-	wait "$copy"
-	stop_tracer
-	got=$(by_pid "$copy" "$tmp/copy.ndjson")
-	[ "$got" != 33 ] || break
-	grep -qE 'were not waited for|loaded the library while it ran' "$tmp/stderr" || break
-	echo "# round $round: $got events, and told"
-done
-assert_eq "-a: events with a copy of the library from LD_LIBRARY_PATH (round $round)" "$got" 33
+copy_is_seen() {	# folder for it, command before: events of one that loads a copy of the library
+	local round copy got
+	mkdir "$1"
+	cp "$T"/jmp/libmsprofiler.so "$T"/jmp/libprofapi.so "$1"
+	for round in $(seq $ROUNDS); do
+		start_tracer record -f -a -o "$tmp/copy.ndjson"
+		"${@:2}"
+		LD_LIBRARY_PATH=$1 "$T/seed_loops" all 11 & copy=$!
+		wait "$copy"
+		stop_tracer
+		got=$(by_pid "$copy" "$tmp/copy.ndjson")
+		[ "$got" != 33 ] || break
+		grep -qE 'were not waited for|loaded the library while it ran' "$tmp/stderr" || break
+		echo "# round $round: $got events, and told"
+	done
+	[ "$got" = 33 ]
+}
+check "-a: a copy of the library from LD_LIBRARY_PATH" copy_is_seen "$tmp/elsewhere" true
+
+# More files than there is room for: those without functions are forgotten, others are told.
+many_files() {
+	local i
+	for i in $(seq 40); do
+		cp /bin/true "$tmp/true.$i" && "$tmp/true.$i"
+		rm -f "$tmp/true.$i"
+	done
+}
+export ACLTAP_MAX_FILES=24
+check "-a, many files: a copy of the library" copy_is_seen "$tmp/elsewhere2" many_files
+ACLTAP_MAX_FILES=1
+start_tracer record -a -o "$tmp/one.ndjson"
+many_files
+stop_tracer
+assert_match "-a, no room for files: told" "$(cat "$tmp/stderr")" \
+	'files have traced functions: calls of further ones are not seen'
+unset ACLTAP_MAX_FILES
 start_tracer record -a -o "$tmp/other.ndjson"
 cp "$T/seed_loops" "$tmp/inside_loops"
 inside=none

@@ -41,10 +41,20 @@ struct files {
 	struct files_config cfg;
 	struct file *v;
 	size_t n, cap;
-	size_t loaders;	     /* of them, dynamic loaders */
+	size_t loaders; /* of them, dynamic loaders */
+	size_t max;
+	bool full;	     /* told: there are too many */
 	struct map by_inode; /* key_of() -> number of the newest, from 1 */
 	bool stamps_off;     /* the returns of create_stamp are not watched now */
 };
+
+static size_t max_files(void)
+{
+	const char *text = getenv(FILES_MAX_ENV);
+	long n = text ? strtol(text, NULL, 10) : 0;
+
+	return n > 0 && n < FILES_MAX ? (size_t)n : FILES_MAX;
+}
 
 int files_new(const struct files_config *cfg, struct files **out)
 {
@@ -53,6 +63,7 @@ int files_new(const struct files_config *cfg, struct files **out)
 	if (!f)
 		return -ENOMEM;
 	f->cfg = *cfg;
+	f->max = max_files();
 	*out = f;
 	return 0;
 }
@@ -71,9 +82,9 @@ void files_free(struct files *f)
 	free(f);
 }
 
-static uint64_t key_of(const struct stat *st)
+static uint64_t key_of(dev_t dev, ino_t ino)
 {
-	const uint64_t id[2] = {st->st_dev, st->st_ino};
+	const uint64_t id[2] = {dev, ino};
 
 	return hash_bytes(0, id, sizeof(id));
 }
@@ -83,7 +94,7 @@ static struct file *find(struct files *f, const struct stat *st)
 {
 	struct file *x;
 
-	for (size_t i = map_get(&f->by_inode, key_of(st)); i; i = x->next) {
+	for (size_t i = map_get(&f->by_inode, key_of(st->st_dev, st->st_ino)); i; i = x->next) {
 		x = &f->v[i - 1];
 		if (x->dev == st->st_dev && x->ino == st->st_ino)
 			return x;
@@ -107,19 +118,55 @@ static void renew(struct file *x, const struct stat *st)
 	x->next = next;
 }
 
-static struct file *add(struct files *f, const struct stat *st)
+static int list(struct files *f, size_t i)
 {
-	size_t older = map_get(&f->by_inode, key_of(st));
-	struct file *x;
+	uint64_t key = key_of(f->v[i].dev, f->v[i].ino);
 
-	if (f->n >= FILES_MAX)
-		return NULL;
-	if (grow_table(f->v, f->n, f->cap, 64) || map_set(&f->by_inode, key_of(st), f->n + 1))
-		return NULL;
-	x = &f->v[f->n++];
-	*x = (struct file){.next = older};
+	f->v[i].next = map_get(&f->by_inode, key);
+	return map_set(&f->by_inode, key, i + 1);
+}
+
+/* Makes room: those without functions are looked at again when they are met again. */
+static int forget_plain(struct files *f)
+{
+	size_t kept = 0;
+	int err = 0;
+
+	map_free(&f->by_inode);
+	for (size_t i = 0; i < f->n; i++) {
+		if (f->v[i].linked || f->v[i].state == FILE_FAILED)
+			f->v[kept++] = f->v[i];
+		else
+			free(f->v[i].about);
+	}
+	f->n = kept;
+	for (size_t i = 0; i < kept && !err; i++)
+		err = list(f, i);
+	f->full = kept > f->max / 2;
+	if (f->full)
+		log_warn("%zu files have traced functions: calls of further ones are not seen",
+			 kept);
+	return err;
+}
+
+static int add(struct files *f, const struct stat *st, struct file **out)
+{
+	struct file *x;
+	int err = 0;
+
+	if (f->n >= f->max && !f->full)
+		err = forget_plain(f);
+	if (err || f->full)
+		return err ?: -ENOSPC;
+	if (grow_table(f->v, f->n, f->cap, 64))
+		return -ENOMEM;
+	x = &f->v[f->n];
+	*x = (struct file){0};
 	renew(x, st);
-	return x;
+	err = list(f, f->n);
+	f->n += !err;
+	*out = x;
+	return err;
 }
 
 /* What attach reports points it could not probe to. */
@@ -275,7 +322,7 @@ int files_look(struct files *f, int fd, const char *path)
 {
 	struct stat st;
 	struct file *x;
-	int err;
+	int err = 0;
 
 	if (fstat(fd, &st))
 		return -errno;
@@ -287,9 +334,9 @@ int files_look(struct files *f, int fd, const char *path)
 	if (x)
 		renew(x, &st);
 	else
-		x = add(f, &st);
-	if (!x)
-		return -ENOMEM;
+		err = add(f, &st, &x);
+	if (err)
+		return err;
 	err = look_new(f, x, fd, path);
 	return err ? err : (int)x->state;
 }

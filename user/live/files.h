@@ -24,6 +24,9 @@ enum file_state {
 
 struct files;
 
+/* Environment: files remembered at most, for a test of what happens beyond. */
+#define FILES_MAX_ENV "ACLTAP_MAX_FILES"
+
 struct files_config {
 	struct attach *attach;
 	struct plan_opts plan;
@@ -34,7 +37,7 @@ void files_free(struct files *f); /* NULL is fine */
 
 /*
  * Looks at the file behind fd (which stays the caller's), path is for messages only. Returns its
- * state or -errno.
+ * state or -errno; -ENOSPC: too many have functions to trace, which is told once.
  */
 int files_look(struct files *f, int fd, const char *path);
 

@@ -208,10 +208,12 @@ int procs_look(struct procs *ps, struct proc *p)
 
 int procs_scan(struct procs *ps, pid_t pid, bool *probed)
 {
-	struct proc unknown = {.pid = pid, .told = true, .unreadable = true};
+	struct proc unknown = {.pid = pid, .told = true, .unreadable = ps->scan_told};
 	struct look l;
 	int err = scan_maps(ps, &unknown, &l);
 
+	tell_unlooked(&unknown, err);
+	ps->scan_told = unknown.unreadable;
 	*probed = l.probed;
 	return err;
 }
