@@ -104,11 +104,11 @@ struct script {
 	FILE *f;
 };
 
-static void begin(struct script *s)
+static void begin(struct script *s, unsigned int names)
 {
 	s->f = open_memstream(&s->text, &s->len);
 	assert_non_null(s->f);
-	for (unsigned int i = 0; i < CATEGORIES_MAX; i++)
+	for (unsigned int i = 0; i < names; i++)
 		fprintf(s->f, "10 7 category_name number=%u \"n\"\n", i);
 	fprintf(s->f, "11 7 category stamp=1 number=3\n");
 }
@@ -136,7 +136,7 @@ static void many_children_share_many_names(void **state)
 	struct script s;
 
 	(void)state;
-	begin(&s);
+	begin(&s, CATEGORIES_MAX);
 	for (unsigned int i = 0; i < children; i++)
 		fprintf(s.f, "20 7 fork child=%u \"c\"\n", 100 + i);
 	fprintf(s.f, "30 100 mark stamp=1\n");
@@ -152,7 +152,7 @@ static void names_of_all_together_have_a_limit(void **state)
 	struct script s;
 
 	(void)state;
-	begin(&s);
+	begin(&s, CATEGORIES_MAX);
 	for (unsigned int i = 0; i < children; i++) {
 		fprintf(s.f, "20 7 category_name number=1 \"%u\"\n", i);
 		fprintf(s.f, "20 7 fork child=%u \"c\"\n", 100 + i);
@@ -172,7 +172,7 @@ static void a_name_beyond_the_limit_hides_the_inherited_one(void **state)
 	struct script s;
 
 	(void)state;
-	begin(&s);
+	begin(&s, CATEGORIES_MAX);
 	fprintf(s.f, "20 7 exec \"c\"\n");
 	fprintf(s.f, "20 7 category_name number=%u \"old\"\n", CATEGORIES_MAX);
 	fprintf(s.f, "20 7 fork child=8 \"c\"\n");
@@ -193,7 +193,7 @@ static void room_comes_back(void **state)
 	struct script s;
 
 	(void)state;
-	begin(&s);
+	begin(&s, CATEGORIES_MAX);
 	for (unsigned int i = 0; i < 50; i++) {
 		fprintf(s.f, "20 7 category_name number=1 \"%u\"\n", i);
 		fprintf(s.f, "20 7 fork child=100 \"c\"\n");
@@ -202,6 +202,24 @@ static void room_comes_back(void **state)
 	c = count(&s);
 	assert_int_equal(c.names, CATEGORIES_MAX + 50 + 50);
 	assert_int_equal(c.limit, 0);
+}
+
+/* They come and go: it is no question of room. */
+static void copies_for_children_have_a_limit(void **state)
+{
+	const unsigned int children = 800;
+	struct counted c;
+	struct script s;
+
+	(void)state;
+	begin(&s, 16384);
+	for (unsigned int i = 0; i < children; i++) {
+		fprintf(s.f, "20 7 category_name number=1 \"%u\"\n", i);
+		fprintf(s.f, "20 7 fork child=100 \"c\"\n");
+		fprintf(s.f, "20 100 exit last\n");
+	}
+	c = count(&s);
+	assert_true(c.limit > 100 && c.limit < children);
 }
 
 int main(void)
@@ -213,6 +231,7 @@ int main(void)
 		cmocka_unit_test(names_of_all_together_have_a_limit),
 		cmocka_unit_test(a_name_beyond_the_limit_hides_the_inherited_one),
 		cmocka_unit_test(room_comes_back),
+		cmocka_unit_test(copies_for_children_have_a_limit),
 	};
 
 	return RUN(tests);

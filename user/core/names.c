@@ -164,7 +164,7 @@ void names_fork(struct range *r, struct proc *parent, struct proc *child)
 
 	if (!n->of_children && !n->own.n)
 		n->of_children = table_get(n->inherited);
-	else if (!n->of_children && r->n_names + need <= ALL_NAMES_MAX)
+	else if (!n->of_children && r->n_names + need <= ALL_NAMES_MAX && may_copy(r, need))
 		n->of_children = table_new(r, n);
 	child->names.inherited = table_get(n->of_children);
 	child->names.full = n->full || (need && !n->of_children);

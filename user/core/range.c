@@ -276,6 +276,7 @@ int range_push(struct range *r, const struct event *ev)
 
 	if (r->err)
 		return r->err;
+	r->records++;
 	switch (ev->w->kind) {
 	case WIRE_CALL:
 		do_call(r, ev);

@@ -195,7 +195,7 @@ void stamps_fork(struct range *r, const struct proc *parent, struct proc *child,
 	child->base_gap = fork_gap(parent->base_gap, gap);
 	child->stamps_full = parent->stamps_full;
 	/* All or none: in which order they come is not known. */
-	if (r->n_stamps + parent->stamps.n > ALL_STAMPS_MAX) {
+	if (r->n_stamps + parent->stamps.n > ALL_STAMPS_MAX || !may_copy(r, parent->stamps.n)) {
 		child->stamps_full = true;
 		return;
 	}

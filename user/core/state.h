@@ -14,8 +14,11 @@
 #define OPEN_MAX 1000000	  /* in all */
 #define CATEGORIES_MAX 65536	  /* names kept, a process; further ones are told each time */
 #define ALL_NAMES_MAX (1u << 20)  /* in all, with those inherited */
-#define WAITERS_MAX 4096	  /* stops of a process that wait for starts in flight */
-#define PROCS_MAX 262144	  /* at the same time; garbage only, the kernel side holds fewer */
+/* At forks, of stamps and names: so many in all, and more for each record that came. */
+#define COPIES_MAX (1u << 22)
+#define COPIES_A_RECORD 256
+#define WAITERS_MAX 4096 /* stops of a process that wait for starts in flight */
+#define PROCS_MAX 262144 /* at the same time; garbage only, the kernel side holds fewer */
 #define THREADS_MAX 1048576
 
 /* No loss count ever equals it: what was set under it proves nothing. */
@@ -112,6 +115,7 @@ struct range {
 	int err;	   /* first error, sticky */
 	uint64_t *last_id; /* of the trace: shared with other sources */
 	size_t n_open, n_stamps, n_names;
+	uint64_t records, copied;
 	struct map procs, threads;
 	struct proc *first, *last; /* in order of appearance */
 	struct thread *recent;
@@ -122,6 +126,15 @@ static inline void range_fail(struct range *r, int err)
 {
 	if (err && !r->err)
 		r->err = err;
+}
+
+/* A few bytes of a capture, a fork and an exit, must not cost a copy of all there is each. */
+static inline bool may_copy(struct range *r, size_t n)
+{
+	if (r->copied + n > COPIES_MAX + COPIES_A_RECORD * r->records)
+		return false;
+	r->copied += n;
+	return true;
 }
 
 /* Compares equal only when no record of the process was lost or late in between. */
