@@ -344,6 +344,31 @@ static void by_category(void **state)
 	stats_free(s);
 }
 
+static void by_category_of_each_program(void **state)
+{
+	const struct stats_config cfg = {.by = STATS_BY_CATEGORY};
+	struct stats *s = of_script(&cfg, HEAD "1500 7/7 fact name \"tool\"\n"
+					       "2000 7/7 category_name \"io\" number=3\n"
+					       "2000 7/7 category stamp=2 number=3\n"
+					       "3000 7/7 mark stamp=2\n"
+					       "3010 7/7 fact nspid \"7\"\n"
+					       "3020 7/7 mark stamp=2\n"
+					       "3100 7/7 exec \"tool\"\n"
+					       "3110 7/7 category stamp=2 number=3\n"
+					       "3120 7/7 mark stamp=2\n"
+					       "3130 7/7 exit last\n"
+					       "4000 7/7 category_name \"net\" number=3\n"
+					       "4000 7/7 category stamp=2 number=3\n"
+					       "4010 7/7 mark stamp=2\n");
+
+	(void)state;
+	assert_int_equal(stats_count(s), 3);
+	assert_int_equal(find(s, "3 io", STYLE_MARKER)->instances, 2);
+	assert_int_equal(find(s, "3", STYLE_MARKER)->instances, 1);
+	assert_int_equal(find(s, "3 net", STYLE_MARKER)->instances, 1);
+	stats_free(s);
+}
+
 static const char *order(struct stats *s, enum stats_key key)
 {
 	static char text[8];
@@ -554,6 +579,7 @@ int main(void)
 		cmocka_unit_test(by_process),
 		cmocka_unit_test(by_process_and_program),
 		cmocka_unit_test(by_category),
+		cmocka_unit_test(by_category_of_each_program),
 		cmocka_unit_test(sorting),
 		cmocka_unit_test(largest_turns_coarse),
 		cmocka_unit_test(samples),

@@ -56,6 +56,7 @@ void stats_free(struct stats *s)
 	free_texts(&s->first_names);
 	free_texts(&s->threads);
 	free_texts(&s->categories);
+	map_free(&s->programs);
 	map_free(&s->ranks);
 	rankstat_free(&s->rankstat);
 	free(s);
@@ -75,9 +76,16 @@ static enum stats_style style_of(const struct span *sp)
 	}
 }
 
+/* Another program does not have the names of its predecessor. */
+static uint32_t program_of(const struct stats *s, uint32_t pid)
+{
+	return (uint32_t)map_get(&s->programs, pid);
+}
+
 static size_t category_key(const struct stats *s, const struct span *sp, char key[KEY_MAX])
 {
-	const char *name = map_get_ptr(&s->categories, PAIR(sp->pid, sp->category));
+	uint32_t program = program_of(s, sp->pid);
+	const char *name = map_get_ptr(&s->categories, PAIR(program, sp->category));
 	int n;
 
 	if (sp->domain)
@@ -349,6 +357,15 @@ static int keep_rank(struct stats *s, const struct process *p)
 	return keep_text(&s->processes, p->pid, text, strlen(text));
 }
 
+static int note_program(struct stats *s, uint32_t pid, uint32_t image)
+{
+	uint64_t known = map_get(&s->programs, pid);
+
+	if (known && (!image || image == known >> 32))
+		return 0;
+	return map_set(&s->programs, pid, PAIR(image, ++s->n_programs));
+}
+
 static int on_process(void *ctx, const struct process *p)
 {
 	struct stats *s = ctx;
@@ -362,6 +379,8 @@ static int on_process(void *ctx, const struct process *p)
 		return err;
 	if (s->cfg.by == STATS_BY_RANK)
 		return keep_rank(s, p);
+	if (s->cfg.by == STATS_BY_CATEGORY)
+		return note_program(s, p->pid, p->image);
 	if (!*p->name || s->cfg.by != STATS_BY_PROCESS)
 		return 0;
 	if (!map_get_ptr(&s->first_names, p->pid))
@@ -384,7 +403,9 @@ static int on_category(void *ctx, const struct label *l)
 
 	if (s->cfg.by != STATS_BY_CATEGORY)
 		return 0;
-	return keep_text(&s->categories, PAIR(l->pid, l->id), l->text, l->len);
+	if (!program_of(s, l->pid) && note_program(s, l->pid, 0))
+		return -ENOMEM;
+	return keep_text(&s->categories, PAIR(program_of(s, l->pid), l->id), l->text, l->len);
 }
 
 static int on_end(void *ctx, const struct trace_meta *meta)

@@ -28,9 +28,12 @@ struct stats {
 	uint64_t unnamed;
 	struct map child_ns; /* id of an open push/pop range -> duration of what was in it */
 	bool self_incomplete;
-	struct map processes, threads, categories; /* pid; pid and id -> name, owned */
-	struct map first_names;			   /* pid -> the first of its names, owned */
-	struct map ranks;			   /* pid -> rank + 1 */
+	struct map processes, threads; /* pid; pid and tid -> name, owned */
+	struct map categories;	       /* number of the program, category -> the same */
+	struct map programs;	       /* pid -> image as told, and number from 1 */
+	uint32_t n_programs;
+	struct map first_names; /* pid -> the first of its names, owned */
+	struct map ranks;	/* pid -> rank + 1 */
 	struct rankstat rankstat;
 };
 
