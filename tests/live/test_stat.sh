@@ -92,7 +92,7 @@ tid=$("$PYTHON" -c 'import json, sys
 print(next(e["start_tid"] for e in map(json.loads, open(sys.argv[1])) if e["kind"] == "push/pop"))' \
 	"$tmp/t.ndjson")
 run_acltap stat "$tmp/t.acltap" --format csv --by thread
-assert_match "--by thread" "$(cat "$tmp/stdout")" "PushPop,[0-9]+/$tid"
+assert_match "--by thread" "$(cat "$tmp/stdout")" "PushPop,\"?[0-9]+/$tid"
 run_acltap stat "$tmp/t.acltap" --format csv --by thread --tid "$tid"
 assert_eq "--tid: push/pop of that thread alone" "$(grep -c PushPop "$tmp/stdout")" 1
 run_acltap stat "$tmp/t.acltap" --format csv --by process
