@@ -54,12 +54,14 @@ END
 	fi
 done
 
+# More than a page of memory, which is what the smallest disk has: up to 64 KiB.
+run_acltap record -o "$tmp/large.acltap" -- "$T/seed_loops" all 1000
 mkdir "$tmp/full"
 for format in db pftrace; do
 	can $format || continue
 	if mount -t tmpfs -o size=4k none "$tmp/full"; then
 		mounts+=("$tmp/full")
-		run_acltap export "$tmp/threads.acltap" -o "$tmp/full/x.$format"
+		run_acltap export "$tmp/large.acltap" -o "$tmp/full/x.$format"
 		assert_eq "full disk, $format: status" "$status" 1
 		assert_match "full disk, $format: the reason" "$(cat "$tmp/stderr")" 'No space left'
 		assert_eq "full disk, $format: nothing is left" "$(ls -A "$tmp/full")" ""
