@@ -61,10 +61,35 @@ assert_eq "export of a folder: rows" "$(csv_rows "$tmp/d.csv")" 120
 run_acltap export "$tmp/b.acltap" -o "$tmp/b.csv"
 assert_eq "export over an existing file: refused" "$status" 1
 
+# One file by two ways, found before the command runs.
+for again in "$tmp/twice.csv" "$tmp/./twice.csv" "$tmp/../${tmp##*/}/twice.csv"; do
+	run_acltap record -f -o "$tmp/twice.csv" -o "$again" -- touch "$tmp/ran"
+	assert_eq "given twice as ${again#"$tmp"}: refused" \
+		"$status/$(grep -c 'is given twice' "$tmp/stderr")" 2/1
+done
+run_acltap export "$tmp/b.acltap" -o - -o -
+assert_eq "export: - given twice: refused" "$status" 2
+check "given twice: the command did not run" test ! -e "$tmp/ran"
+run_acltap record -q -o "$tmp/no such folder/x.csv" -- true
+assert_eq "no such folder: refused" "$status" 125
+
 run_acltap record --dry-run -o "$tmp/dry.csv" -- "$T/short"
 assert_eq "--dry-run: status" "$status" 0
 check "--dry-run: no file" test ! -e "$tmp/dry.csv"
 assert_match "--dry-run: the plan" "$(cat "$tmp/stdout" "$tmp/stderr")" 'aclprofRangeStart'
 run_acltap record -q -o "$tmp/quiet.csv" -- "$T/short" 0
 assert_eq "-q: no word" "$(cat "$tmp/stderr")" ""
+mkdir "$tmp/full"
+if unshare -T true 2>/dev/null; then
+	unshare -T --fork --monotonic 1000 "$ACLTAP" record -f -o "$tmp/shifted.csv" -- true 2>"$tmp/stderr"
+	assert_match "a time namespace: told" "$(cat "$tmp/stderr")" 'shifts the clock by 1000 s'
+else
+	skip_one "a time namespace: told" "no time namespaces"
+fi
+if mount -t tmpfs -o size=64k none "$tmp/full"; then
+	mounts+=("$tmp/full")
+	run_acltap record -q -o "$tmp/full/x.ndjson" -- sh -c '"$0" all 2000; exit 3' "$T/seed_loops"
+	assert_eq "-q, full disk: the command's status is told" \
+		"$status/$(grep -c "the command's exit status was 3" "$tmp/stderr")" 125/1
+fi
 finish

@@ -58,7 +58,7 @@ int live_status(const struct live *l, struct targets *t, int err)
 	if (t->argv)
 		status = session_wait_command(t->session);
 	if (err && t->argv)
-		log_info("the command's exit status was %d", status);
+		log_warn("the command's exit status was %d", status);
 	if (err)
 		return targets_failed(t);
 	if (!status && t->strict && summary_is_strict_failure(l->summary))

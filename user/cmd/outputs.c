@@ -367,6 +367,31 @@ static int check_all(struct outputs *o)
 	return err;
 }
 
+/* Does path b lead to the same file as path a, by another way or as it stands? */
+static bool is_same_path(const char *a, const char *b)
+{
+	_fd_ int dir_a = -1, dir_b = -1;
+	_free_ char *base_a = NULL, *base_b = NULL;
+	struct stat st_a, st_b;
+
+	if (!strcmp(a, b))
+		return true;
+	if (!strcmp(a, "-") || !strcmp(b, "-"))
+		return false;
+	return !safepath_dir(a, &dir_a, &base_a) && !safepath_dir(b, &dir_b, &base_b) &&
+	       !strcmp(base_a, base_b) && !fstat(dir_a, &st_a) && !fstat(dir_b, &st_b) &&
+	       st_a.st_dev == st_b.st_dev && st_a.st_ino == st_b.st_ino;
+}
+
+static int refuse_twice(const struct outputs *o)
+{
+	for (size_t i = 0; i < o->n; i++)
+		for (size_t k = 0; k < i; k++)
+			if (is_same_path(o->v[i].path, o->v[k].path))
+				return log_fail(-EINVAL, "'%s' is given twice", o->v[i].path);
+	return 0;
+}
+
 bool outputs_enter(const struct outputs *o)
 {
 	return privs_as_owner(!o->as_root);
@@ -410,6 +435,7 @@ int outputs_plan(const struct outputs_opts *opts, bool want_capture, struct outp
 						: path_of("acltap-%d" CAPTURE_SUFFIX, getpid());
 		err = o->capture ? 0 : -ENOMEM;
 	}
+	err = err ?: refuse_twice(o);
 	err = err ?: refuse_existing(o, want_capture, opts->sink.overwrite);
 	err = err ?: check_all(o);
 	return err || !o->dir ? err : make_dir(o);

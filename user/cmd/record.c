@@ -96,7 +96,7 @@ static int finish(struct run *r, int trace_err, int cmd_status)
 	if (r->targets.argv)
 		cmd_status = session_wait_command(r->targets.session);
 	if (failed && r->targets.argv)
-		log_info("the command's exit status was %d", cmd_status);
+		log_warn("the command's exit status was %d", cmd_status);
 	if (failed)
 		return targets_failed(&r->targets);
 	if (!cmd_status && r->targets.strict && res.incomplete)

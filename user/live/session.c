@@ -30,6 +30,7 @@
 #include "util/clock.h"
 #include "util/log.h"
 #include "util/nofile.h"
+#include "util/readall.h"
 #include "util/str.h"
 
 #define MS 1000000ull
@@ -110,6 +111,18 @@ static void avoid_deadly_returns(struct session *s, struct features *f)
 	log_hint("start/end ranges have no ends then; a kernel update (6.12.y, 6.14) mends it");
 }
 
+static void tell_shifted_clock(void)
+{
+	char text[256];
+	long long s, ns;
+
+	if (readall_text("/proc/self/timens_offsets", text, sizeof(text)) <= 0 ||
+	    sscanf(text, "monotonic %lld %lld", &s, &ns) != 2 || (!s && !ns))
+		return;
+	log_warn("this time namespace shifts the clock by %lld s: times are wrong", s);
+	log_hint("run acltap outside of it");
+}
+
 static int load(struct session *s)
 {
 	struct bpf_config cfg = {.ring_size = s->cfg.ring_size,
@@ -124,6 +137,7 @@ static int load(struct session *s)
 	int err;
 
 	bpf_quiet();
+	tell_shifted_clock();
 	cfg.feat.btf = ahead.types;
 	features_probe_one(&cfg.feat, FEATURE_UPROBE_MULTI);
 	features_probe_one(&cfg.feat, FEATURE_COOKIE);
