@@ -311,6 +311,8 @@ static int write_data(struct html *h, const struct trace_meta *meta)
 		return err;
 	html_spans_extent(h->spans, &first, &last);
 	html_facts_extent(&h->facts, &first, &last);
+	first = first ?: meta->first.real_ns; /* nothing to show: how long it was traced */
+	last = last > first ? last : first;
 	err = write_facts(h, meta, first, end > last ? end : last);
 	out_str(h->out, "<script type=\"text/plain\" id=\"spans\">\n");
 	html_spans_write(h->spans, first, h->out);

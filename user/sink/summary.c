@@ -99,6 +99,7 @@ static int summary_span(void *ctx, const struct span *sp)
 		s->totals.statuses[sp->status]++;
 	if (sp->status != SPAN_COMPLETE)
 		return 0;
+	s->totals.unnamed += !sp->unreadable && !sp->name_len && sp->kind != SPAN_MARKER_EX;
 	if (sp->unreadable)
 		n = name_of(s, UNREADABLE_TEXT, sizeof(UNREADABLE_TEXT) - 1);
 	else

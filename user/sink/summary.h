@@ -28,6 +28,7 @@ struct summary_totals {
 	uint64_t failed;
 	uint64_t unreadable;
 	uint64_t cut;
+	uint64_t unnamed; /* complete ones with a stamp on which no message was set */
 	uint64_t null_stamps;
 	uint64_t errors; /* TALLY_LATE, TALLY_BAD, TALLY_MISMATCH: ours, not the program's */
 };

@@ -122,6 +122,15 @@ static void print_counts(const struct summary *s, FILE *f)
 		print_by_func(s, f, lines[i].kind, lines[i].one, lines[i].many);
 }
 
+static void print_unnamed(const struct summary *s, FILE *f)
+{
+	if (!s->totals.unnamed)
+		return;
+	fputs("  ", f);
+	print_count(f, s->totals.unnamed, "event", "events");
+	fputs(" without a name: no message was set on its stamp while acltap watched\n", f);
+}
+
 static int by_total(const void *a, const void *b)
 {
 	const struct name *x = *(struct name *const *)a, *y = *(struct name *const *)b;
@@ -223,6 +232,7 @@ void summary_print(const struct summary *s, FILE *f)
 	print_events(&s->totals, f);
 	print_statuses(&s->totals, f);
 	print_counts(s, f);
+	print_unnamed(s, f);
 	print_names(s, f);
 	print_null_stamps(s, f);
 	print_drift(s, f);
@@ -233,6 +243,7 @@ void summary_print_warnings(const struct summary *s, FILE *f)
 	print_incomplete(s, f);
 	print_statuses(&s->totals, f);
 	print_counts(s, f);
+	print_unnamed(s, f);
 	print_null_stamps(s, f);
 	print_drift(s, f);
 }
