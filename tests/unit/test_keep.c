@@ -109,6 +109,23 @@ static void every_option_is_a_fact_of_its_own(void **state)
 	keep_free(&k);
 }
 
+/* It says when tracing began, and all times follow it. */
+static void the_first_clock_stays(void **state)
+{
+	struct keep k = {.room = 1 << 20};
+	struct out o;
+
+	(void)state;
+	for (__u64 i = 1; i <= 3; i++) {
+		note(&k, (struct wire){.kind = WIRE_CLOCK, .time_ns = i * 100, .arg0 = i},
+		     "boottime");
+		o = begin(&k);
+		assert_int_equal(count(&o, WIRE_CLOCK, 0), 1);
+		assert_true(o.v[0].w.kind == WIRE_CLOCK && o.v[0].w.arg0 == 1);
+	}
+	keep_free(&k);
+}
+
 static void the_last_setting_of_each_stamp(void **state)
 {
 	struct keep k = {.room = 1 << 20};
@@ -429,6 +446,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_option_is_a_fact_of_its_own),
+		cmocka_unit_test(the_first_clock_stays),
 		cmocka_unit_test(the_last_setting_of_each_stamp),
 		cmocka_unit_test(what_ended_is_forgotten),
 		cmocka_unit_test(names_of_threads_that_live),

@@ -428,8 +428,11 @@ int keep_note(struct keep *k, const void *rec)
 	case WIRE_EXIT:
 		return note_exit(k, &w);
 	case WIRE_CLOCK:
-		if (w.len <= sizeof(k->clock))
+		/* All times follow the first one: it says when tracing began. */
+		if (!k->has_clock && w.len <= sizeof(k->clock)) {
 			memcpy(k->clock, rec, w.len);
+			k->has_clock = true;
+		}
 		return 0;
 	case WIRE_LOSS:
 		if (w.func < PROBE_FUNCS && w.flags & WIRE_F_RETURNS)

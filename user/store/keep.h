@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * What must survive when the oldest part of a capture is dropped, or later records would be read
- * wrong: facts about the capture and the processes and threads that still live, the last clock
+ * wrong: facts about the capture and the processes and threads that still live, the first clock
  * reading, the last setting of each stamp, the ranges that are begun, and how much was dropped.
  * Pure.
  *
@@ -32,6 +32,7 @@ struct keep {
 	struct map procs;			 /* tgid -> struct keep_proc */
 	size_t room, used; /* bytes that settings and begun ranges may take, and do */
 	char clock[sizeof(struct wire) + 8];
+	bool has_clock;
 	uint64_t first_ns, last_ns; /* of all records so far */
 	bool lifecycle, returns;    /* options of the recording */
 	struct keep_sum part;	    /* of the part being written */
