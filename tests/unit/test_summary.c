@@ -176,6 +176,7 @@ static void names_are_harmless(void **state)
 	sp.unreadable = true;
 	give(sp);
 	expect("3 events: 3 push/pop; nothing lost\n"
+	       "  1 event without a name: no message was set on its stamp while acltap watched\n"
 	       "top names by total time:\n"
 	       "          3 ns            1x  \\x1b[2J\\n\\xff\n"
 	       "          2 ns            1x  (no name)\n"
