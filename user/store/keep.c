@@ -401,6 +401,14 @@ static int note_exit(struct keep *k, const struct wire *w)
 	return err;
 }
 
+static struct wire clock_of(const struct keep *k)
+{
+	struct wire w;
+
+	memcpy(&w, k->clock, sizeof(w));
+	return w;
+}
+
 int keep_note(struct keep *k, const void *rec)
 {
 	struct event ev;
@@ -429,10 +437,8 @@ int keep_note(struct keep *k, const void *rec)
 		return note_exit(k, &w);
 	case WIRE_CLOCK:
 		/* All times follow the first one: it says when tracing began. */
-		if (!k->has_clock && w.len <= sizeof(k->clock)) {
+		if (!clock_of(k).len && w.len <= sizeof(k->clock))
 			memcpy(k->clock, rec, w.len);
-			k->has_clock = true;
-		}
 		return 0;
 	case WIRE_LOSS:
 		if (w.func < PROBE_FUNCS && w.flags & WIRE_F_RETURNS)
@@ -515,11 +521,9 @@ static void put_items(struct keep *k, const struct keep_proc *p, bool facts, str
 int keep_begin(struct keep *k, int (*fn)(void *ctx, const void *rec, size_t sz), void *ctx)
 {
 	struct put to = {.put = fn, .ctx = ctx};
-	struct wire clock;
 
-	memcpy(&clock, k->clock, sizeof(clock));
-	if (clock.len)
-		put(&to, k->clock, clock.len);
+	if (clock_of(k).len)
+		put(&to, k->clock, clock_of(k).len);
 	/* Facts first: that is where readers look for them, before the first call. */
 	for (const struct keep_proc *p = k->first; p; p = p->next)
 		put_items(k, p, true, &to);

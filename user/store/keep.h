@@ -31,13 +31,12 @@ struct keep {
 	struct keep_proc *first, *last, *recent; /* in order of appearance; tgid 0: the capture */
 	struct map procs;			 /* tgid -> struct keep_proc */
 	size_t room, used; /* bytes that settings and begun ranges may take, and do */
-	char clock[sizeof(struct wire) + 8];
-	bool has_clock;
-	uint64_t first_ns, last_ns; /* of all records so far */
-	bool lifecycle, returns;    /* options of the recording */
-	struct keep_sum part;	    /* of the part being written */
-	struct keep_sum before;	    /* of all before it */
-	struct keep_sum older;	    /* of all before the part before it */
+	char clock[sizeof(struct wire) + 8]; /* len 0 = none yet */
+	uint64_t first_ns, last_ns;	     /* of all records so far */
+	bool lifecycle, returns;	     /* options of the recording */
+	struct keep_sum part;		     /* of the part being written */
+	struct keep_sum before;		     /* of all before it */
+	struct keep_sum older;		     /* of all before the part before it */
 };
 
 /* A record that is being written. 0 or -ENOMEM. */
