@@ -33,6 +33,17 @@ static __always_inline int is_watched(const struct proc_state *proc, __u32 tgid)
 	return proc ? !(proc->flags & PROC_IGNORED) : may_join(tgid);
 }
 
+/* One waited in vain a moment ago: who need not wait does not, but it is counted. */
+static __always_inline int is_pause(void)
+{
+	struct control *c = switches();
+
+	if (!c || bpf_ktime_get_ns() - c->expired_ns > STOP_PAUSE_NS)
+		return 0;
+	__sync_fetch_and_add(&c->expired, 1);
+	return 1;
+}
+
 /* Should this process be held? Then its state becomes held. */
 static __always_inline int hold(__u32 tgid, __u32 held)
 {
@@ -42,7 +53,7 @@ static __always_inline int hold(__u32 tgid, __u32 held)
 		return 0;
 	if (*stop == STOP_QUIET)
 		*stop = STOP_ARMED;
-	else if (*stop == STOP_ARMED)
+	else if (*stop == STOP_ARMED || (*stop == STOP_SETTLED && !is_pause()))
 		*stop = held;
 	return *stop == held;
 }
@@ -130,11 +141,10 @@ static __always_inline void count_expired(const struct proc_state *proc)
 	if (!c)
 		return;
 	__sync_fetch_and_add(proc ? &c->expired : &c->hurried, 1);
-	if (!proc)
-		c->hurried_ns = bpf_ktime_get_ns();
+	*(proc ? &c->expired_ns : &c->hurried_ns) = bpf_ktime_get_ns();
 }
 
-/* The probed library may be what is unmapped now: look again afterwards, before anything else. */
+/* The probed library may be what is unmapped now: the next one is as good as the first. */
 static __always_inline void rearm(__u32 tgid)
 {
 	__u32 *stop = bpf_map_lookup_elem(&stops, &tgid);
@@ -171,16 +181,18 @@ int loaded_wait(struct pt_regs *ctx)
 	}
 	tell_loaded(proc);
 	bpf_loop(1 << 23, wait_step, &w, 0);
-	if (w.state == STOP_WAIT) {
-		stop = bpf_map_lookup_elem(&stops, &w.tgid);
-		if (may_stop()) /* else tracing ends: nothing is missed */
-			count_expired(bpf_map_lookup_elem(&procs, &w.tgid));
-		if (!stop)
-			return 0;
-		*stop = may_signal && may_stop() ? STOP_SENT : STOP_ARMED;
-		if (*stop == STOP_SENT)
-			bpf_send_signal(SIGSTOP);
+	if (w.state != STOP_WAIT)
+		return 0;
+	stop = bpf_map_lookup_elem(&stops, &w.tgid);
+	if (stop && may_signal && may_stop()) {
+		*stop = STOP_SENT;
+		bpf_send_signal(SIGSTOP);
+		return 0;
 	}
+	if (may_stop()) /* else tracing ends: nothing is missed */
+		count_expired(bpf_map_lookup_elem(&procs, &w.tgid));
+	if (stop)
+		*stop = STOP_SETTLED;
 	return 0;
 }
 

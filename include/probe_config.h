@@ -52,22 +52,22 @@ enum proc_flag {
 };
 
 /*
- * What may be done to a process when its mappings change; key: tgid. A process that maps a probed
- * library is not held again, until it unmaps something.
+ * What may be done to a process when its mappings change; key: tgid. One that maps a probed library
+ * is held as well, unless acltap is busy, until it unmaps something.
  */
 enum stop_state {
 	STOP_ARMED = 1,	  /* the next change stops it */
 	STOP_QUIET = 2,	  /* the next change, that of program start, only notifies; then armed */
 	STOP_SENT = 3,	  /* SIGSTOP was sent: whoever sees this continues it */
 	STOP_WAIT = 4,	  /* it waits inside the probe; user space answers ARMED or SETTLED */
-	STOP_SETTLED = 5, /* maps a probed library: changes only notify; armed by an unmapping */
+	STOP_SETTLED = 5, /* maps a probed library, or waited in vain: not while acltap is busy */
 };
 
 /* How long a process waits inside the probe before it is stopped by a signal. */
 #define STOP_WAIT_NS 500000000ull
 /* -a, -n: one that nobody asked for by its number waits less for acltap. */
 #define STOP_WAIT_ANY_NS 100000000ull
-/* When one waited in vain, acltap is busy: nobody is held for so long. */
+/* When one waited in vain, acltap is busy: who need not be held is not held for so long. */
 #define STOP_PAUSE_NS 1000000000ull
 
 /* A program file that has been looked at; the value is an enum stop_state for its next start. */
@@ -115,7 +115,7 @@ struct func_count {
 struct control {
 	__u32 gate;	/* events are recorded */
 	__u32 may_stop; /* processes may be stopped; the guardian clears it */
-	__u32 expired;	/* waits that nobody answered in time; the programs count */
+	__u32 expired;	/* changes after which a process went on without an answer; they count */
 	__u32 unseen;	/* changes of mappings that found no room in the ring; the programs count */
 	__u32 joining;	/* -a, -n: a process that calls a traced function becomes a traced one */
 	__u32 own;	/* acltap's own tgid: it never does */
@@ -126,6 +126,7 @@ struct control {
 	__u32 stateless;  /* calls of threads for which the map has no room; the programs count */
 	__u32 unfollowed; /* children for which the map of processes has no room; they count too */
 	__u32 hold_new;	  /* -a, -n where exec is not seen: a process that is not traced is held */
+	__u64 expired_ns; /* when one of these waited in vain, or was forgotten */
 };
 
 /* Offset of r_state in struct r_debug (<link.h>), and its value when no change is under way. */

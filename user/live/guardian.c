@@ -14,6 +14,7 @@
 
 #include "discover/proc.h"
 #include "live/stops.h"
+#include "util/clock.h"
 #include "util/privs.h"
 #include "util/rights.h"
 
@@ -104,6 +105,7 @@ static void look_at(void *ctx, pid_t pid)
 	if (looks > FORGOTTEN_LOOKS) {
 		stops_set(l->b, pid, STOP_ARMED, BPF_EXIST);
 		kill(pid, SIGCONT);
+		l->b->control->expired_ns = clock_mono_ns();
 		__atomic_add_fetch(&l->b->control->released, 1, __ATOMIC_RELAXED);
 	} else if (l->now.n < STOPPED_MAX) {
 		l->now.pid[l->now.n] = pid;

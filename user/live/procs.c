@@ -222,8 +222,8 @@ void procs_tell_window(struct procs *ps, pid_t pid, uint64_t loaded_ns)
 }
 
 /*
- * Attached processes go on when nobody answers; launched ones are stopped by a signal then. The
- * programs count waits that nobody answered; whose they were the age of the record tells.
+ * Attached processes go on when nobody answers. The programs count that; whose wait it was the age
+ * of the record tells.
  */
 static void tell_expired(struct procs *ps, pid_t pid, uint64_t since_ns)
 {
@@ -233,11 +233,13 @@ static void tell_expired(struct procs *ps, pid_t pid, uint64_t since_ns)
 	if (expired == ps->expired || clock_mono_ns() - since_ns < STOP_WAIT_NS)
 		return;
 	ps->expired++;
-	if (!ps->cfg.launched) {
-		log_warn("PID %d waited for its probes too long and went on: calls may not be seen",
-			 pid);
-		facts_put(ps->rec, pid, FACT_UNPROBED, late, sizeof(late) - 1);
-	}
+	log_warn("PID %d waited for its probes too long and went on: calls may not be seen", pid);
+	facts_put(ps->rec, pid, FACT_UNPROBED, late, sizeof(late) - 1);
+}
+
+uint32_t procs_untold(const struct procs *ps)
+{
+	return __atomic_load_n(&ps->cfg.bpf->control->expired, __ATOMIC_RELAXED) - ps->expired;
 }
 
 /* One whose fork record was lost is known to the programs only. */
