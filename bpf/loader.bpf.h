@@ -112,7 +112,8 @@ struct wait {
 	__u64 until;
 	__u64 ip; /* of the waiting thread: its page was just run, so it is resident */
 	__u32 tgid;
-	__u32 state; /* in the end */
+	__u16 was;   /* its state before */
+	__u16 state; /* and in the end */
 };
 
 static long wait_step(__u32 i, struct wait *w)
@@ -156,7 +157,8 @@ static __always_inline void rearm(__u32 tgid)
 /*
  * The same without a signal, which parents and other threads would notice: the thread waits here.
  * Sleepable, so that the RCU grace periods that attaching needs go on meanwhile. When user space
- * does not answer in time, a launched process is stopped by the signal, others go on.
+ * does not answer in time, a launched process is stopped by the signal; others go on, and so does
+ * one that has a probed library, since what it loads is hardly ever another.
  */
 SEC("uprobe")
 int loaded_wait(struct pt_regs *ctx)
@@ -174,7 +176,10 @@ int loaded_wait(struct pt_regs *ctx)
 		return 0;
 	if (!proc)
 		arm_new(w.tgid);
-	w.until = bpf_ktime_get_ns() + (proc ? STOP_WAIT_NS : STOP_WAIT_ANY_NS);
+	stop = bpf_map_lookup_elem(&stops, &w.tgid);
+	w.was = stop ? *stop : STOP_SETTLED;
+	w.until = bpf_ktime_get_ns() +
+		  (proc && w.was != STOP_SETTLED ? STOP_WAIT_NS : STOP_WAIT_AGAIN_NS);
 	if (!hold(w.tgid, STOP_WAIT)) {
 		tell_loaded(proc);
 		return 0;
@@ -184,7 +189,7 @@ int loaded_wait(struct pt_regs *ctx)
 	if (w.state != STOP_WAIT)
 		return 0;
 	stop = bpf_map_lookup_elem(&stops, &w.tgid);
-	if (stop && may_signal && may_stop()) {
+	if (stop && may_signal && may_stop() && w.was != STOP_SETTLED) {
 		*stop = STOP_SENT;
 		bpf_send_signal(SIGSTOP);
 		return 0;

@@ -65,8 +65,8 @@ enum stop_state {
 
 /* How long a process waits inside the probe before it is stopped by a signal. */
 #define STOP_WAIT_NS 500000000ull
-/* -a, -n: one that nobody asked for by its number waits less for acltap. */
-#define STOP_WAIT_ANY_NS 100000000ull
+/* What has a probed library waits less, and with -a, -n one that nobody asked for by its number. */
+#define STOP_WAIT_AGAIN_NS 100000000ull
 /* When one waited in vain, acltap is busy: who need not be held is not held for so long. */
 #define STOP_PAUSE_NS 1000000000ull
 

@@ -17,14 +17,14 @@ complete_or_told() {	# name, events file
 	fi
 }
 
-attached() {	# name, events file
+in_time() {	# name, events file
 	# On a busy machine the wait for the probes may run out: that is said.
 	if grep -qE 'waited for its probes too long|was not waited for' "$tmp/stderr"; then
-		ok "$1, attached: late, and said"
+		ok "$1: late, and said"
 	elif [ -n "$holds" ]; then
-		compare_truth "$1, attached: events from the first call on" "$2"
+		compare_truth "$1: events from the first call on" "$2"
 	else
-		complete_or_told "$1, attached" "$2"
+		complete_or_told "$1" "$2"
 	fi
 }
 
@@ -41,7 +41,7 @@ late() {	# name, repetitions, libraries...: launched, then attached
 	start_target "$T/dlopen_late" 300 "$repeat" "$@"
 	attach_and_run -o "$tmp/late2.ndjson"
 	assert_eq "$name, attached: status" "$status/$target_status" 0/0
-	attached "$name" "$tmp/late2.ndjson"
+	in_time "$name, attached" "$tmp/late2.ndjson"
 }
 
 late "one library" 1 "$T/jmp/libmsprofiler.so"
@@ -50,13 +50,6 @@ late "loaded again and again" 20 "$T/jmp/libmsprofiler.so"
 # Several copies in one process, known before or not, loaded one after the other or kept. Where no
 # probe can hold a process, one with a probed library is not stopped again: what another copy did
 # before it was looked at is missing, and that is said.
-exact_or_told() {	# name, events file
-	if [ -n "$holds" ]; then
-		compare_truth "$1: events from the first call on" "$2"
-	else
-		complete_or_told "$1" "$2"
-	fi
-}
 copies=("$T"/{jmp,stack,endbr,push}/libmsprofiler.so)
 new_truth
 run_acltap record -o "$tmp/copies.ndjson" --no-stop --lib "${copies[0]}" --lib "${copies[1]}" \
@@ -66,16 +59,16 @@ compare_truth "several copies, known: events from the first call on" "$tmp/copie
 new_truth
 run_acltap record -o "$tmp/copies2.ndjson" -- "$T/dlopen_late" 0 12 "${copies[@]}"
 assert_eq "several copies, unknown: status" "$status" 0
-exact_or_told "several copies, unknown" "$tmp/copies2.ndjson"
+in_time "several copies, unknown" "$tmp/copies2.ndjson"
 for i in $(seq 5); do
 	new_truth
 	ACLTAP_KEEP=1 run_acltap record -f -o "$tmp/kept.ndjson" -- "$T/dlopen_late" 0 4 "${copies[@]}"
-	exact_or_told "several copies, all kept, run $i" "$tmp/kept.ndjson"
+	in_time "several copies, all kept, run $i" "$tmp/kept.ndjson"
 done
 new_truth
 ACLTAP_KEEP=1 start_target "$T/dlopen_late" 300 4 "${copies[@]}"
 attach_and_run -f -o "$tmp/kept.ndjson"
-attached "several copies, all kept" "$tmp/kept.ndjson"
+in_time "several copies, all kept, attached" "$tmp/kept.ndjson"
 hung=0
 for _ in $(seq 20); do
 	run_acltap record -f -o "$tmp/copies3.ndjson" -- "$T/dlopen_late" 0 12 "${copies[@]}"

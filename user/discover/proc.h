@@ -47,6 +47,7 @@ int proc_open_exe(pid_t pid);
 struct proc_text {
 	uint64_t offset, size;	 /* in the file */
 	const char *unprobeable; /* see proc_file */
+	uint64_t key;		 /* of the mapping: see proc_scan_others() */
 };
 
 /* The environment it was started with, terminated by an empty string; to be freed. */
@@ -81,6 +82,12 @@ const char *proc_text_problem(const struct proc_file *pf, uint64_t offset);
  * Returns 0, fn's value, or -errno: -ESRCH, -EACCES ...
  */
 int proc_scan_maps(pid_t pid, int (*fn)(void *ctx, const struct proc_file *pf), void *ctx);
+/*
+ * The same without the mappings that skip knows by their key, which costs no system call each. A
+ * key comes again when the same piece of the same file is mapped at the same place.
+ */
+int proc_scan_others(pid_t pid, bool (*skip)(void *ctx, uint64_t key),
+		     int (*fn)(void *ctx, const struct proc_file *pf), void *ctx);
 
 /* All processes, and the living descendants of one, as of now. fn returns 0 to go on. */
 int proc_for_each(int (*fn)(void *ctx, pid_t pid), void *ctx);

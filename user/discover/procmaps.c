@@ -18,6 +18,7 @@
 #include "discover/procread.h"
 #include "util/cleanup.h"
 #include "util/grow.h"
+#include "util/hash.h"
 #include "util/regular.h"
 
 #define COPIED "as a copy in anonymous memory"
@@ -27,7 +28,8 @@ struct piece {
 	struct mapping file; /* a mapping of that file; for a copy, the one before */
 	uint64_t offset, size;
 	const char *problem;
-	dev_t dev; /* identity; as in the maps when the file cannot be opened */
+	uint64_t key; /* of a mapping of the file, 0 = it is a copy */
+	dev_t dev;    /* identity; as in the maps when the file cannot be opened */
 	ino_t ino;
 	int err;
 };
@@ -79,6 +81,13 @@ static int collect_anonymous(struct scan *s, const struct mapping *m)
 	return m->exec ? add(s, &p) : 0;
 }
 
+static uint64_t key_of(const struct mapping *m)
+{
+	const uint64_t id[] = {m->start, m->end, m->offset, m->ino, m->dev_major, m->dev_minor};
+
+	return hash_bytes(0, id, sizeof(id));
+}
+
 static int collect_file(struct scan *s, const struct mapping *m)
 {
 	struct piece p = {.file = *m,
@@ -86,7 +95,8 @@ static int collect_file(struct scan *s, const struct mapping *m)
 			  .size = m->end - m->start,
 			  .problem = m->write	 ? "writable"
 				     : m->shared ? "shared"
-						 : NULL};
+						 : NULL,
+			  .key = key_of(m)};
 	int err;
 
 	if (!s->run_end || s->run_end != m->start || !same_file(&s->file, m))
@@ -112,6 +122,16 @@ static int collect(struct scan *s, const char *text, size_t len)
 		err = is_anonymous(&m) ? collect_anonymous(s, &m) : collect_file(s, &m);
 	s->n = s->n > s->sure ? s->sure : s->n;
 	return err;
+}
+
+static void leave_out(struct scan *s, bool (*skip)(void *ctx, uint64_t key), void *ctx)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < s->n; i++)
+		if (s->v[i].problem || !skip(ctx, s->v[i].key))
+			s->v[kept++] = s->v[i];
+	s->n = kept;
 }
 
 /* ---- files ---- */
@@ -233,7 +253,7 @@ static int tell(const struct scan *s, const struct piece *p, size_t n,
 	if (!text)
 		return -ENOMEM;
 	for (size_t i = 0; i < n; i++) {
-		text[i] = (struct proc_text){p[i].offset, p[i].size, p[i].problem};
+		text[i] = (struct proc_text){p[i].offset, p[i].size, p[i].problem, p[i].key};
 		pf.unprobeable = pf.unprobeable ?: p[i].problem;
 		pf.partly |= !p[i].problem;
 	}
@@ -258,12 +278,20 @@ static int read_maps(pid_t pid, pid_t *tid, char **text, size_t *len)
 
 int proc_scan_maps(pid_t pid, int (*fn)(void *ctx, const struct proc_file *pf), void *ctx)
 {
+	return proc_scan_others(pid, NULL, fn, ctx);
+}
+
+int proc_scan_others(pid_t pid, bool (*skip)(void *ctx, uint64_t key),
+		     int (*fn)(void *ctx, const struct proc_file *pf), void *ctx)
+{
 	struct scan s = {0};
 	_free_ char *text = NULL;
 	size_t len;
 	int err = read_maps(pid, &s.tid, &text, &len);
 
 	err = err ?: collect(&s, text, len);
+	if (!err && skip)
+		leave_out(&s, skip, ctx);
 	if (!err) {
 		identify(&s);
 		qsort(s.v, s.n, sizeof(*s.v), by_file);

@@ -20,7 +20,25 @@ struct look {
 	bool probed, failed;
 	size_t n_probed;   /* files */
 	char by_name[256]; /* path of one that may pass calls on to another, "" = none */
+	struct map plain;  /* what was seen to have no functions; without memory it is seen again */
 };
+
+/* Nothing to be seen there the last time: a process may map hundreds of files. */
+static bool is_plain(void *ctx, uint64_t key)
+{
+	struct look *l = ctx;
+
+	if (!map_get(&l->p->plain, key))
+		return false;
+	map_set(&l->plain, key, 1);
+	return true;
+}
+
+static void note_plain(struct look *l, const struct proc_file *pf)
+{
+	for (size_t i = 0; i < pf->n_text && !pf->unprobeable; i++)
+		map_set(&l->plain, pf->text[i].key, 1);
+}
 
 /* Not for a reason that lies in the process: it ended, or mapped something else meanwhile. */
 static bool is_failure(int err)
@@ -78,6 +96,8 @@ static int look_at(void *ctx, const struct proc_file *pf)
 		if (files_by_name(l->ps->cfg.files, pf))
 			snprintf(l->by_name, sizeof(l->by_name), "%s", pf->path);
 	}
+	if (state == FILE_PLAIN)
+		note_plain(l, pf);
 	l->failed |= state == FILE_FAILED;
 	return state == -ENOMEM ? state : 0;
 }
@@ -158,8 +178,13 @@ static void tell_doubled(const struct look *l)
 
 static int scan_maps(struct procs *ps, struct proc *p, struct look *l)
 {
+	int err;
+
 	*l = (struct look){.ps = ps, .p = p};
-	return proc_scan_maps(p->pid, look_at, l);
+	err = proc_scan_others(p->pid, is_plain, look_at, l);
+	map_free(&p->plain);
+	p->plain = l->plain;
+	return err;
 }
 
 /*
@@ -212,6 +237,7 @@ int procs_scan(struct procs *ps, pid_t pid, bool *probed)
 	struct look l;
 	int err = scan_maps(ps, &unknown, &l);
 
+	map_free(&unknown.plain);
 	tell_unlooked(&unknown, err);
 	ps->scan_told = unknown.unreadable;
 	*probed = l.probed;

@@ -225,14 +225,18 @@ void procs_tell_window(struct procs *ps, pid_t pid, uint64_t loaded_ns)
  * Attached processes go on when nobody answers. The programs count that; whose wait it was the age
  * of the record tells.
  */
-static void tell_expired(struct procs *ps, pid_t pid, uint64_t since_ns)
+static void tell_expired(struct procs *ps, struct proc *p, pid_t pid, uint64_t since_ns)
 {
 	static const char late[] = "probed late: calls may not be seen";
 	uint32_t expired = __atomic_load_n(&ps->cfg.bpf->control->expired, __ATOMIC_RELAXED);
 
-	if (expired == ps->expired || clock_mono_ns() - since_ns < STOP_WAIT_NS)
+	if (expired == ps->expired || clock_mono_ns() - since_ns < STOP_WAIT_AGAIN_NS)
 		return;
 	ps->expired++;
+	if (p && p->late)
+		return;
+	if (p)
+		p->late = true;
 	log_warn("PID %d waited for its probes too long and went on: calls may not be seen", pid);
 	facts_put(ps->rec, pid, FACT_UNPROBED, late, sizeof(late) - 1);
 }
@@ -268,7 +272,7 @@ static void changed(struct procs *ps, pid_t pid, uint64_t loaded_ns)
 	}
 	if (p)
 		procs_look(ps, p);
-	tell_expired(ps, pid, loaded_ns);
+	tell_expired(ps, p, pid, loaded_ns);
 	if (how)
 		procs_let_go(ps, pid, how, loaded_ns);
 	else if (files_probed(ps->cfg.files) != before)
@@ -304,7 +308,7 @@ static void executed(struct procs *ps, const struct wire *w)
 	if (how) {
 		/* Its loader is probed now; when it starts again, nothing has to be waited for. */
 		procs_know_exe_of(ps, p->pid, STOP_QUIET);
-		tell_expired(ps, p->pid, w->time_ns);
+		tell_expired(ps, p, p->pid, w->time_ns);
 		procs_let_go(ps, p->pid, how, w->time_ns);
 	} else if (files_probed(ps->cfg.files) != before && !stops_held(ps->cfg.bpf, p->pid)) {
 		/* Not held by its loader meanwhile either: that is before any call. */

@@ -30,6 +30,7 @@ struct proc *procset_add(struct procset *s, pid_t pid)
 void procset_drop(struct procset *s, struct proc *p)
 {
 	map_del(&s->at, (uint64_t)p->pid);
+	map_free(&p->plain);
 	*p = s->v[--s->n];
 	if (p < s->v + s->n)
 		map_set(&s->at, (uint64_t)p->pid,
@@ -38,6 +39,8 @@ void procset_drop(struct procset *s, struct proc *p)
 
 void procset_free(struct procset *s)
 {
+	for (size_t i = 0; i < s->n; i++)
+		map_free(&s->v[i].plain);
 	free(s->v);
 	map_free(&s->at);
 	*s = (struct procset){0};
