@@ -4,7 +4,8 @@
  * usage: dlopen_late DELAY_MS REPEAT LIBRARY...
  * Waits DELAY_MS, then REPEAT times: dlopen (each LIBRARY in turn), a mark, a push/pop and a
  * start/end range named after the round, dlclose (with ACLTAP_KEEP not: one copy after the other is
- * used while all stay). Meanwhile a thread waits in epoll_wait(), which nothing may disturb for good.
+ * used while all stay). Meanwhile a thread waits in epoll_wait(), which nothing may disturb for
+ * good.
  */
 #include <dlfcn.h>
 #include <errno.h>

@@ -528,9 +528,10 @@ int session_stop(struct session *s)
 			 "place, calls may not be seen",
 			 s->bpf->control->hurried);
 	if (procs_untold(s->procs))
-		log_warn("%u times a process loaded something and was not waited for: if it was the "
-			 "library, calls may not be seen",
-			 procs_untold(s->procs));
+		log_warn(
+			"%u times a process loaded something and was not waited for: if it was the "
+			"library, calls may not be seen",
+			procs_untold(s->procs));
 	if (s->bpf->control->released)
 		log_warn("%u stopped processes had to go on before they were looked at: acltap was "
 			 "blocked; calls may not be seen",
