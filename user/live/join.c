@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "discover/proc.h"
+#include "joined.h"
 #include "live/facts.h"
 #include "live/prelook.h"
 #include "live/procs_in.h"
@@ -121,6 +122,8 @@ static struct proc *admit(struct procs *ps, pid_t pid, const char *told, bool fo
 	if (!wanted) {
 		ps->unproven += !ps->cfg.bpf->follow && !is_same(p);
 		bpf_ignore_process(ps->cfg.bpf, (uint32_t)pid);
+		if (ps->cfg.join == JOIN_NAMED) /* with another name they begin anew */
+			bpf_forget_threads(ps->cfg.bpf, (uint32_t)pid);
 		forget_stop(ps, pid);
 		return p;
 	}
@@ -133,11 +136,6 @@ static struct proc *admit(struct procs *ps, pid_t pid, const char *told, bool fo
 	facts_write(ps->rec, pid);
 	put_name(ps, pid, told);
 	return p;
-}
-
-void join_call(struct procs *ps, const struct wire *w, const char *comm)
-{
-	admit(ps, (pid_t)w->tgid, comm, false, !w->arg0);
 }
 
 /* A process of which no record came before. */
@@ -206,6 +204,43 @@ void join_exec(struct procs *ps, const struct wire *w, const char *comm)
 		forget_stop(ps, pid);
 	if (probed && files_probed(ps->cfg.files) != before && !stops_held(ps->cfg.bpf, pid))
 		procs_tell_window(ps, pid, w->time_ns);
+}
+
+/* It may have been ignored after its new name was seen: then the programs do so still. */
+static void notice_again(struct procs *ps, struct proc *ignored)
+{
+	uint32_t tgid = (uint32_t)ignored->pid;
+	struct proc_state state;
+
+	if (!bpf_knows_process(ps->cfg.bpf, tgid, &state) && state.flags & PROC_IGNORED)
+		bpf_untrace_process(ps->cfg.bpf, tgid);
+	procset_drop(&ps->set, ignored);
+}
+
+/* -n: from here on it is like one that was given by its number. */
+static void renamed(struct procs *ps, const struct wire *w, const char *comm)
+{
+	pid_t pid = (pid_t)w->tgid;
+	struct proc *p = procset_find(&ps->set, pid);
+	size_t before = files_probed(ps->cfg.files);
+	bool probed = false;
+
+	if (!fits(ps, comm))
+		return;
+	if (p)
+		notice_again(ps, p);
+	if (!scan(ps, pid, &probed))
+		attach(ps, pid, comm);
+	if (probed && files_probed(ps->cfg.files) != before)
+		procs_tell_window(ps, pid, w->time_ns);
+}
+
+void join_call(struct procs *ps, const struct wire *w, const char *comm)
+{
+	if (w->arg0 == JOINED_NAME)
+		renamed(ps, w, comm);
+	else
+		admit(ps, (pid_t)w->tgid, comm, false, w->arg0 == JOINED_CALL);
 }
 
 void join_mapped(struct procs *ps, pid_t pid, uint64_t loaded_ns)

@@ -127,6 +127,7 @@ static int load(struct session *s)
 {
 	struct bpf_config cfg = {.ring_size = s->cfg.ring_size,
 				 .follow = s->cfg.follow,
+				 .named = s->cfg.join == JOIN_NAMED,
 				 .launch = s->cfg.argv && !s->cfg.no_stop,
 				 .hold = !s->cfg.no_stop,
 				 /* Who joins by himself could lend a page that never comes. */
