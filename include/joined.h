@@ -6,7 +6,7 @@
 enum joined {
 	JOINED_CALL = 0,   /* its first call of a traced function */
 	JOINED_RETURN = 1, /* the first thing seen of it is the return from one */
-	JOINED_NAME = 2,   /* -n: it got the name in the message; it need not have called anything */
+	JOINED_NAME = 2, /* -n: it got the name in the message; it need not have called anything */
 };
 
 #endif

@@ -228,6 +228,30 @@ rename_it "" wanted_once other_one
 assert_match "-n: one that gets it after a library that nobody else maps" "$(marks_of_renamed)" \
 	"complete is other_one of wanted_once$"
 
+# ---- those that end before acltap looks at them ----
+cp "$T/seed_static" "$tmp/wanted_static"
+cp "$T/seed_static" "$tmp/other_static"
+ended='ended before (it was|they were) looked at'
+look_away() {	# commands...: run while acltap stands still
+	kill -STOP "$tracer"
+	wait_for "$LIMIT" grep -q '^State:.*stopped' "/proc/$tracer/status" || die "it runs on"
+	for command; do
+		$command
+	done
+	kill -CONT "$tracer"
+}
+start_tracer record -n 'wanted_*' -o "$tmp/ended.ndjson"
+look_away "$tmp/wanted_static 1 1" "$tmp/wanted_static 1 1" "$tmp/other_static 1 1"
+stop_tracer
+assert_match "-n: those that end at once are counted" "$(cat "$tmp/stderr")" \
+	'warning: 2 processes of that name ended before they were looked at'
+start_tracer record -n 'wanted_*' -f -o "$tmp/ended.ndjson"
+"$tmp/wanted_loops" 1 4
+look_away "$tmp/wanted_loops 1 5"
+stop_tracer
+assert_eq "-n: a call tells of a process that has ended" "$(grep -c \"marker\" "$tmp/ended.ndjson")" 9
+assert_eq "-n: then nothing is missed" "$(grep -cE "$ended" "$tmp/stderr")" 0
+
 # ---- what cannot be meant ----
 for args in "-a -p 1" "-a -n x" "-a --no-follow" "-a -- true"; do
 	# shellcheck disable=SC2086

@@ -15,6 +15,7 @@ struct proc {
 	uint64_t start_time;  /* tells a re-used PID; 0 = not known yet */
 	bool gone;	      /* it was not there at the last look */
 	bool ignored;	      /* -n: called a traced function and has another name */
+	bool ended;	      /* -n: before it was looked at; ignored unless it has called */
 	bool settled;	      /* maps a probed file */
 	bool stamped;	      /* has shown a stamp that is not NULL */
 	bool failed;	      /* maps one that cannot be probed: told once */
