@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Following processes: fork, exec and exit of what is traced. Raw tracepoints need no tracefs; the
+ * Following processes: fork, exec, exit and new names. Raw tracepoints need no tracefs; the
  * fields come by CO-RE, so this object needs kernel BTF and is optional.
  */
 #include <linux/bpf.h>
@@ -254,6 +254,44 @@ int on_exit(struct bpf_raw_tracepoint_args *ctx)
 		bpf_map_delete_elem(&procs, &tgid);
 		bpf_map_delete_elem(&stops, &tgid);
 	}
+	return 0;
+}
+
+/* exec gives a name as well, and on_exec tells it. */
+static __always_inline int is_renamed(struct task_struct *task)
+{
+	if (bpf_core_field_exists(task->in_execve) &&
+	    BPF_CORE_READ_BITFIELD_PROBED(task, in_execve))
+		return 0;
+	return BPF_CORE_READ(task, pid) == BPF_CORE_READ(task, tgid) && BPF_CORE_READ(task, mm);
+}
+
+/*
+ * -n: a process gets another name, which is that of its main thread. User space looks whether it is
+ * asked for now. One that was not so far joins anew by its next call: nothing is missed meanwhile.
+ */
+SEC("raw_tp/task_rename")
+int on_rename(struct bpf_raw_tracepoint_args *ctx)
+{
+	struct task_struct *task = (struct task_struct *)ctx->args[0];
+	__u32 tgid = tgid_of(task);
+	struct proc_state *proc;
+	struct comm_record *r;
+
+	if (!may_join(tgid) || !is_renamed(task))
+		return 0;
+	proc = bpf_map_lookup_elem(&procs, &tgid);
+	if (proc && proc->flags & PROC_IGNORED)
+		bpf_map_delete_elem(&procs, &tgid);
+	r = bpf_ringbuf_reserve(&events, sizeof(*r), 0);
+	if (!r) {
+		count_unseen();
+		return 0;
+	}
+	fill_comm(r, WIRE_JOINED, (__u64)tgid << 32 | tgid, NULL, task);
+	bpf_probe_read_kernel_str(r->comm, sizeof(r->comm), (void *)ctx->args[1]);
+	r->w.arg0 = JOINED_NAME;
+	bpf_ringbuf_submit(r, BPF_RB_FORCE_WAKEUP);
 	return 0;
 }
 

@@ -71,6 +71,7 @@ struct task_struct {
 	struct mm_struct *mm;
 	struct signal_struct *signal;
 	struct fs_struct *fs;
+	unsigned int in_execve : 1;
 	char comm[16];
 };
 

@@ -23,7 +23,8 @@ enum wire_kind {
 	WIRE_EXIT = 5,	 /* thread tid ended; WIRE_F_LAST when the whole process did */
 	WIRE_LOADED = 6, /* the dynamic loader changed the mappings of tgid */
 	/* In the ring only: user space writes facts instead. */
-	WIRE_JOINED = 7, /* -a, -n: first call of tgid (arg0 = 1: a return); message = its comm */
+	WIRE_JOINED =
+		7, /* -a, -n: tgid may be asked for; arg0 = enum wire_joined; message = comm */
 	WIRE_THREAD = 8, /* first call of tid is about to come; message = the thread's comm */
 
 	/* Written by user space. */
@@ -45,6 +46,13 @@ enum wire_flag {
 	WIRE_F_RETURNS = 1 << 5,    /* WIRE_LOSS: return records were lost, not calls */
 	WIRE_F_LATE_STATE =
 		1 << 6, /* state since there is room: there may have been calls before */
+};
+
+/* Why: arg0 of WIRE_JOINED. */
+enum wire_joined {
+	JOINED_CALL = 0,   /* its first call of a traced function */
+	JOINED_RETURN = 1, /* the first thing seen of it is the return from one */
+	JOINED_NAME = 2,   /* -n: it got that name; it need not have called anything */
 };
 
 /* What is not known: bits of arg1 of WIRE_DROPPED. */

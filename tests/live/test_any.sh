@@ -157,6 +157,101 @@ start_tracer record -n 'no such' -n wanted_tree -o "$tmp/tree2.ndjson"
 stop_tracer
 compare_truth "-n: events of a tree of processes, by the second name" "$tmp/tree2.ndjson"
 
+# ---- those that get another name ----
+# Marks "was NAME" under its first name, and "is NAME" under each later one. Between them it waits.
+cat >"$tmp/renamed.py" <<'END'
+import ctypes, sys
+lib, libc = ctypes.CDLL("libmsprofiler.so"), ctypes.CDLL(None)
+lib.aclprofCreateStamp.restype = ctypes.c_void_p
+stamp = ctypes.c_void_p(lib.aclprofCreateStamp())
+
+def mark(text):
+    lib.aclprofSetStampTraceMessage(stamp, text, len(text))
+    lib.aclprofMark(stamp)
+
+libc.prctl(15, sys.argv[2].encode())
+lib.aclprofPush(stamp)  # of which nothing is left when it is found
+mark(b"was " + sys.argv[2].encode())
+for name in sys.argv[3:]:
+    print("waits", flush=True)
+    open(sys.argv[1]).read()
+    libc.prctl(15, name.encode())
+    mark(b"is " + name.encode())
+END
+mkfifo "$tmp/next"
+it_waits() {
+	[ "$(grep -c waits "$tmp/steps")" -ge "$1" ]
+}
+marks_in_trace() {
+	[ "$(grep -c 'test msprof tx' "$tmp/stdout")" -ge "$1" ]
+}
+let_one_mark() {	# records are read in order: when this is printed, those before are dealt with
+	"$tmp/wanted_loops" 1 1
+	marked=$((marked + 1))
+	wait_for "$LIMIT" marks_in_trace "$marked" || die "acltap does not get on"
+}
+rename_it() {	# "known": the library is probed; names...; then $tmp/stdout has what is printed
+	local step known=$1
+	shift
+	marked=0
+	start_tracer trace --json -n 'wanted_*'
+	[ -z "$known" ] || let_one_mark
+	start "$PYTHON" "$tmp/renamed.py" "$tmp/next" "$@" >"$tmp/steps"
+	renamed=$pid
+	for step in $(seq $(($# - 1))); do
+		wait_for "$LIMIT" it_waits "$step" ||
+			die "the renamed program does not wait"
+		let_one_mark
+		timeout "$LIMIT" bash -c ': >"$0"' "$tmp/next"
+	done
+	reap "$renamed"
+	stop_tracer
+}
+marks_of_renamed() {	# status and name of each
+	"$PYTHON" - "$renamed" "$tmp/stdout" <<'END'
+import json, sys
+rows = [json.loads(line) for line in open(sys.argv[2], encoding="utf-8")]
+print(*(f'{r["status"]} {r["name"]} of {r["process"]}' for r in rows
+        if r.get("pid") == int(sys.argv[1]) and r["kind"] == "marker"), sep=", ")
+END
+}
+rename_it known other_one other_two wanted_late
+assert_eq "-n: one that gets that name later" "$(marks_of_renamed)" \
+	"complete is wanted_late of wanted_late"
+assert_eq "-n: nothing of before" "$(grep -c "\"pid\":$renamed," "$tmp/stdout")" 1
+rename_it known wanted_once other_one other_two
+assert_eq "-n: one that has it no more stays" "$(marks_of_renamed)" \
+	"$(printf 'complete %s of wanted_once, ' 'was wanted_once' 'is other_one' 'is other_two' |
+		sed 's/, $//')"
+
+rename_it "" wanted_once other_one
+assert_match "-n: one that gets it after a library that nobody else maps" "$(marks_of_renamed)" \
+	"complete is other_one of wanted_once$"
+
+# ---- those that end before acltap looks at them ----
+cp "$T/seed_static" "$tmp/wanted_static"
+cp "$T/seed_static" "$tmp/other_static"
+ended='ended before (it was|they were) looked at'
+look_away() {	# commands...: run while acltap stands still
+	kill -STOP "$tracer"
+	wait_for "$LIMIT" grep -q '^State:.*stopped' "/proc/$tracer/status" || die "it runs on"
+	for command; do
+		$command
+	done
+	kill -CONT "$tracer"
+}
+start_tracer record -n 'wanted_*' -o "$tmp/ended.ndjson"
+look_away "$tmp/wanted_static 1 1" "$tmp/wanted_static 1 1" "$tmp/other_static 1 1"
+stop_tracer
+assert_match "-n: those that end at once are counted" "$(cat "$tmp/stderr")" \
+	'warning: 2 processes of that name ended before they were looked at'
+start_tracer record -n 'wanted_*' -f -o "$tmp/ended.ndjson"
+"$tmp/wanted_loops" 1 4
+look_away "$tmp/wanted_loops 1 5"
+stop_tracer
+assert_eq "-n: a call tells of a process that has ended" "$(grep -c \"marker\" "$tmp/ended.ndjson")" 9
+assert_eq "-n: then nothing is missed" "$(grep -cE "$ended" "$tmp/stderr")" 0
+
 # ---- what cannot be meant ----
 for args in "-a -p 1" "-a -n x" "-a --no-follow" "-a -- true"; do
 	# shellcheck disable=SC2086

@@ -89,6 +89,8 @@ assert_eq "full disk: export fails" "$status" 1
 check "full disk: no half export" test ! -e "$tmp/small/y.csv"
 "$ACLTAP" list "$T/jmp/libmsprofiler.so" >/dev/full 2>"$tmp/stderr"
 assert_eq "full stdout is an error" "$?" 1
+assert_match "full stdout: why" "$(cat "$tmp/stderr")" \
+	'^acltap: cannot write the list: No space left on device$'
 
 # Text that is writable takes no probe: that must be said (S39).
 run_acltap record -o "$tmp/rwx.csv" -- "$T/rwx"

@@ -78,4 +78,17 @@ if command -v chroot >/dev/null; then
 			"$(grep -cE '"kind":"(marker|push/pop|start/end)"' "$tmp/root.ndjson")" 60
 	fi
 fi
+
+# acltap list, where the first process of the namespace is the only one that it may not read.
+cp "$ACLTAP" "$tmp/acltap"
+list_as() {	# arguments of setpriv
+	timeout -k 10 "$LIMIT" unshare -pf --mount-proc sh -c 'setpriv "$@"; :' sh "$@" \
+		"$tmp/acltap" list 2>"$tmp/stderr"
+}
+list_as --reuid 65534 --regid 65534 --clear-groups
+assert_eq "list: one that may not be read" "$(cat "$tmp/stderr")" \
+	"acltap: nothing found, but 1 process could not be read, or not all that it maps
+hint: run as root, or with CAP_SYS_PTRACE and CAP_SYS_ADMIN"
+list_as --bounding-set -sys_ptrace
+assert_match "list: what root lacks" "$(tail -n 1 "$tmp/stderr")" '^hint: root lacks CAP_SYS_PTRACE here$'
 finish

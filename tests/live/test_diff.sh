@@ -222,7 +222,7 @@ run_acltap diff "$tmp/a.acltap" "$tmp/none.acltap" -o "$tmp/unborn.csv"
 check "no capture: no output file" test ! -e "$tmp/unborn.csv"
 for arguments in "" "x" "x y z" "x y --fail-over" "x y --fail-over fast" "x y --fail-over=-5%" \
 	"x y --fail-on avg" "x y --fail-over 5% --fail-on max" "x y --min-instances 0" "x y --by thread" \
-	"x y --sort size" "x y --format tsv" "x y --to 1s --from 2s"; do
+	"x y --sort size" "x y --format tsv" "x y --to 1s --from 2s" "x y --top 0"; do
 	# shellcheck disable=SC2086
 	run_acltap diff $arguments
 	assert_eq "usage error: diff $arguments" "$status" 2

@@ -21,14 +21,14 @@ program_of() {	# name, PID: the id of a program that the process holds
 }
 
 start_target "$T/threads" 2
-start_tracer record -v -p "$target" -o "$tmp/out.ndjson"
+start_tracer record -v -n threads -o "$tmp/out.ndjson" # which needs all of them
 assert_eq "not all types were read" "$(grep -c 'all types of the kernel' "$tmp/stderr")" 0
 mkdir "$tmp/bpf"
 mount -t bpf none "$tmp/bpf" || die "cannot mount a file system for BPF"
 mounts+=("$tmp/bpf")
 bpftool prog loadall "$O/gen/follow.bpf.o" "$tmp/bpf/all" 2>"$tmp/stderr" ||
 	 die "bpftool cannot load the object"
-for name in on_fork on_exec on_exit; do
+for name in on_fork on_exec on_exit on_rename; do
 	instructions id "$(program_of $name "$tracer")" >"$tmp/ours"
 	instructions pinned "$tmp/bpf/all/$name" >"$tmp/all"
 	assert_eq "$name: more than a few instructions" "$(($(wc -l <"$tmp/ours") > 50))" 1
@@ -36,5 +36,6 @@ for name in on_fork on_exec on_exit; do
 done
 release
 reap "$target"
+kill -INT "$tracer"
 reap "$tracer"
 finish

@@ -86,6 +86,11 @@ run_acltap stat "$tmp/t.acltap" --format csv --from 1d
 assert_eq "--from behind the end: the header alone" "$(cat "$tmp/stdout")" "$HEADER"
 run_acltap stat "$tmp/t.acltap" --format csv --to 1d
 assert_eq "--to behind the end: all" "$(cksum <"$tmp/stdout")" "$(cksum <"$tmp/t.csv")"
+run_acltap stat "$tmp/t.acltap" --format csv --to 0
+assert_eq "--to 0, the beginning: the header alone" "$(cat "$tmp/stdout")" "$HEADER"
+run_acltap stat "$tmp/t.acltap" --format csv --ranks
+assert_eq "--ranks without ranks: nothing but their number" \
+	"$(tail -n +2 "$tmp/stdout" | cut -d , -f 16- | sort -u)" 0,,,,,,,,
 run_acltap stat "$tmp/t.acltap" --format csv --sort name --top 2
 assert_eq "--sort name --top 2" "$(tail -n +2 "$tmp/stdout" | cut -d, -f10 | xargs)" "between bottom"
 tid=$("$PYTHON" -c 'import json, sys
@@ -168,7 +173,8 @@ head -c 3000 "$tmp/t.acltap" >"$tmp/cut.acltap"
 run_acltap stat "$tmp/cut.acltap"
 assert_eq "a cut capture: status" "$status" 1
 assert_match "a cut capture: said" "$(cat "$tmp/stderr")" 'incomplete'
-for arguments in "" "x y" "x -- y" "--hist --format csv x" "-d 1s x" "--sort size x" "--to 1s --from 2s x"; do
+for arguments in "" "x y" "x -- y" "--hist --format csv x" "-d 1s x" "--sort size x" "--to 1s --from 2s x" \
+	"--to 0 --from 2s x" "--top 0 x"; do
 	# shellcheck disable=SC2086
 	run_acltap stat $arguments
 	assert_eq "usage error: stat $arguments" "$status" 2

@@ -126,6 +126,29 @@ static void numbers(void **state)
 	}
 }
 
+static void counts_of_nothing(void **state)
+{
+	static const struct column kinds[] = {{"Min", CELL_ANY}, {"Rank", CELL_ID}};
+	static const union cell cells[] = {
+		{.u = 1234}, {.d = 1234}, {.u = CELL_NOTHING}, {.d = NAN}};
+	static const char *const want[] = {
+		"  Min  Rank\n-----  ----\n1,234  1234\n    -     -\n",
+		"Min,Rank\n1234,1234\n,\n",
+		"[\n{\"Min\":1234,\"Rank\":1234},\n{\"Min\":null,\"Rank\":null}\n]\n",
+	};
+	const struct table t = {kinds, 2, cells, 2};
+
+	(void)state;
+	for (int format = TABLE_TEXT; format <= TABLE_JSON; format++) {
+		struct out *o;
+
+		assert_ok(out_memory(1 << 20, &o));
+		assert_ok(table_write(&t, format, o));
+		check(o, want[format]);
+		out_discard(o);
+	}
+}
+
 /* Each place at which the output can end is told. */
 static void full_disk(void **state)
 {
@@ -282,9 +305,11 @@ static void lines(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(aligned), cmocka_unit_test(csv),	cmocka_unit_test(json),
-		cmocka_unit_test(no_rows), cmocka_unit_test(numbers),	cmocka_unit_test(full_disk),
-		cmocka_unit_test(texts),   cmocka_unit_test(histogram), cmocka_unit_test(lines),
+		cmocka_unit_test(aligned),   cmocka_unit_test(csv),
+		cmocka_unit_test(json),	     cmocka_unit_test(no_rows),
+		cmocka_unit_test(numbers),   cmocka_unit_test(counts_of_nothing),
+		cmocka_unit_test(full_disk), cmocka_unit_test(texts),
+		cmocka_unit_test(histogram), cmocka_unit_test(lines),
 	};
 
 	return RUN(tests);

@@ -199,7 +199,7 @@ static void fill_row(union cell *c, const struct compare_row *r)
 
 static int write_table(const struct run *r)
 {
-	size_t n = compare_count(r->compare), shown = r->top && r->top < n ? (size_t)r->top : n;
+	size_t n = compare_count(r->compare), shown = r->top < n ? (size_t)r->top : n;
 	struct table t = {.columns = columns, .n_columns = N_COLUMNS, .n_rows = shown};
 	_free_ union cell *cells = calloc(shown * N_COLUMNS + 1, sizeof(*cells));
 
@@ -284,6 +284,8 @@ static int check_options(const struct run *r, const struct opt_result *args)
 	if (args->n_args != 2)
 		return cmd_usage_error(&cmd_diff, "name two captures, or the directories they are "
 						  "in: the one before and the one after");
+	if (!r->top)
+		return cmd_usage_error(&cmd_diff, "--top must be at least 1");
 	if (!r->min_instances)
 		return cmd_usage_error(&cmd_diff, "--min-instances must be at least 1");
 	if (r->on_avg && !r->gate)
@@ -293,7 +295,10 @@ static int check_options(const struct run *r, const struct opt_result *args)
 
 static int run_diff(int argc, char **argv)
 {
-	struct run r = {.min_instances = COMPARE_INSTANCES, .to = {.stream = STDOUT_FILENO}};
+	struct run r = {.filters = FILTERS_INIT,
+			.top = UINT64_MAX,
+			.min_instances = COMPARE_INSTANCES,
+			.to = {.stream = STDOUT_FILENO}};
 	struct opt_result args;
 	int status = cmd_parse(&cmd_diff, argc, argv, &r, &args);
 

@@ -59,7 +59,7 @@ static int export(const struct export_opts *o, const char *arg)
 
 static int run_export(int argc, char **argv)
 {
-	struct export_opts o = {0};
+	struct export_opts o = {.filters = FILTERS_INIT};
 	struct opt_result res;
 	int status = cmd_parse(&cmd_export, argc, argv, &o, &res);
 

@@ -3,9 +3,15 @@
 
 int filters_check(const struct filters *f, const struct command *cmd)
 {
-	if (f->to_ns && f->to_ns <= f->from_ns)
+	if (f->to_ns <= f->from_ns && f->from_ns)
 		return cmd_usage_error(cmd, "--to must be later than --from");
 	return -1;
+}
+
+/* As the filter has it, to which 0 is the end: what begins at the beginning begins before 1 ns. */
+static uint64_t end_of(const struct filters *f)
+{
+	return f->to_ns == UINT64_MAX ? 0 : f->to_ns ?: 1;
 }
 
 struct filter_config filters_config(const struct filters *f, const struct opt_pids *pids)
@@ -21,7 +27,7 @@ struct filter_config filters_config(const struct filters *f, const struct opt_pi
 		.n_tids = f->tids.n,
 		.min_ns = f->min_ns,
 		.from_ns = f->from_ns,
-		.to_ns = f->to_ns,
+		.to_ns = end_of(f),
 	};
 }
 

@@ -19,6 +19,12 @@ struct filters {
 	uint64_t min_ns, from_ns, to_ns;
 };
 
+/* What a command initializes them with: without options everything passes. */
+#define FILTERS_INIT                                                                               \
+	{                                                                                          \
+		.to_ns = UINT64_MAX                                                                \
+	}
+
 #define FILTERS_ROW(config, name, letter, type, field, arg, help)                                  \
 	{                                                                                          \
 		name, letter, type, offsetof(config, filters) + offsetof(struct filters, field),   \

@@ -14,6 +14,7 @@
 #include "discover/proc.h"
 #include "util/cleanup.h"
 #include "util/log.h"
+#include "util/rights.h"
 #include "util/str.h"
 
 struct list_opts {
@@ -147,15 +148,34 @@ static int list_process(void *ctx, pid_t pid)
 	return 0;
 }
 
+/* Who has all rights was refused for another reason. */
+static void hint_at_rights(void)
+{
+	const uint64_t needed = RIGHT_BIT(RIGHT_SYS_PTRACE) | RIGHT_BIT(RIGHT_SYS_ADMIN);
+	struct rights r;
+	char missing[128];
+
+	rights_read(&r);
+	if (!*rights_missing(&r, needed, missing, sizeof(missing)))
+		return;
+	if (geteuid())
+		log_hint("run as root, or with CAP_SYS_PTRACE and CAP_SYS_ADMIN");
+	else
+		log_hint("root lacks %s here", missing);
+}
+
 static void tell_unreadable(const struct lister *l)
 {
+	bool one = l->unreadable == 1;
+
 	if (!l->files && !l->unreadable)
 		log_info("no process maps a library with the traced functions");
 	if (!l->unreadable)
 		return;
-	log_info("%s%zu processes could not be read, or not all that they map",
-		 l->files ? "" : "nothing found, but ", l->unreadable);
-	log_hint("run as root, or with CAP_SYS_PTRACE and CAP_SYS_ADMIN");
+	log_info("%s%zu process%s could not be read, or not all that %s",
+		 l->files ? "" : "nothing found, but ", l->unreadable, one ? "" : "es",
+		 one ? "it maps" : "they map");
+	hint_at_rights();
 }
 
 static int list(const struct list_opts *o, char **files, int n_files)
@@ -179,9 +199,10 @@ static int list(const struct list_opts *o, char **files, int n_files)
 		if (!err)
 			tell_unreadable(&l);
 	}
-	fputs(str_get(&text), stdout);
-	if (fflush(stdout) || text.err)
-		return log_fail(-EIO, "cannot write the list");
+	if (text.err)
+		return log_err(text.err, "cannot write the list");
+	if (fputs(str_get(&text), stdout) < 0 || fflush(stdout))
+		return log_err(-errno, "cannot write the list");
 	return err;
 }
 

@@ -87,9 +87,9 @@ static const struct column columns[] = {
 	/* Only with --ranks: */
 	{"Ranks", CELL_COUNT},
 	{"Min Total Rank", CELL_ID},
-	{"Min Total (ns)", CELL_COUNT},
+	{"Min Total (ns)", CELL_ANY},
 	{"Max Total Rank", CELL_ID},
-	{"Max Total (ns)", CELL_COUNT},
+	{"Max Total (ns)", CELL_ANY},
 	{"Min Avg Rank", CELL_ID},
 	{"Min Avg (ns)", CELL_TENTHS},
 	{"Max Avg Rank", CELL_ID},
@@ -109,9 +109,9 @@ static void fill_ranks(union cell *c, const struct rank_spread *p)
 	const union cell row[RANK_COLUMNS] = {
 		{.u = p->ranks},
 		id_of(p, p->min_total_rank),
-		{.u = p->min_total_ns},
+		{.u = p->ranks ? p->min_total_ns : CELL_NOTHING},
 		id_of(p, p->max_total_rank),
-		{.u = p->max_total_ns},
+		{.u = p->ranks ? p->max_total_ns : CELL_NOTHING},
 		id_of(p, p->min_avg_rank),
 		{.d = p->ranks ? p->min_avg_ns : NAN},
 		id_of(p, p->max_avg_rank),
@@ -149,7 +149,7 @@ static size_t shown_rows(const struct run *r)
 {
 	size_t n = stats_count(r->stats);
 
-	return r->top && r->top < n ? (size_t)r->top : n;
+	return r->top < n ? (size_t)r->top : n;
 }
 
 static int write_table(struct run *r)
@@ -304,6 +304,8 @@ static int choose_source(struct run *r, const struct opt_result *args)
 
 	if (r->hist && r->format != TABLE_TEXT)
 		return cmd_usage_error(&cmd_stat, "--hist is for --format table only");
+	if (!r->top)
+		return cmd_usage_error(&cmd_stat, "--top must be at least 1");
 	if (args->dashes && args->n_before)
 		return cmd_usage_error(&cmd_stat, "a capture and a command exclude each other");
 	if (!args->n_args && !targets_named(t))
@@ -324,7 +326,7 @@ static int choose_source(struct run *r, const struct opt_result *args)
 
 static int run_stat(int argc, char **argv)
 {
-	struct run r = {0};
+	struct run r = {.filters = FILTERS_INIT, .top = UINT64_MAX};
 	struct stats_config cfg = {0};
 	struct opt_result args;
 	int status, err;

@@ -141,7 +141,7 @@ static int trace(struct run *r)
 
 static int run_trace(int argc, char **argv)
 {
-	struct run r = {0};
+	struct run r = {.filters = FILTERS_INIT};
 	struct opt_result args;
 	int status;
 

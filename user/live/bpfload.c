@@ -144,6 +144,14 @@ int bpf_follow_types(void)
 	return fd;
 }
 
+/* For -n only. Without it processes that get another name are not found, which ends nothing. */
+static void watch_names(struct follow_bpf *fo)
+{
+	fo->links.on_rename = bpf_program__attach(fo->progs.on_rename);
+	if (!fo->links.on_rename)
+		log_warn("processes that get another name are not seen: %s", strerror(errno));
+}
+
 /* types: negative: all of the kernel's. */
 static int load_follow(struct bpf *b, int types)
 {
@@ -162,14 +170,19 @@ static int load_follow(struct bpf *b, int types)
 	fo->rodata->ns_ino = b->events->rodata->ns_ino;
 	fo->rodata->follow = b->cfg.follow;
 	fo->rodata->launch = b->cfg.launch;
+	bpf_program__set_autoload(fo->progs.on_rename, b->cfg.named);
+	bpf_program__set_autoattach(fo->progs.on_rename, false);
 	err = share_maps(fo->obj, b->events);
 	err = err ?: follow_bpf__load(fo);
 	err = err ?: follow_bpf__attach(fo);
-	if (err)
+	if (err) {
 		follow_bpf__destroy(fo);
-	else
-		b->follow = fo;
-	return err;
+		return err;
+	}
+	if (b->cfg.named)
+		watch_names(fo);
+	b->follow = fo;
+	return 0;
 }
 
 void bpf_follow(struct bpf *b, int types)

@@ -17,6 +17,7 @@ struct bpf_config {
 	struct features feat;
 	uint64_t ring_size; /* bytes; a power of two, at least a page */
 	bool follow;	    /* children are traced as well */
+	bool named;	    /* processes are found by their name, which can change */
 	bool launch;	    /* processes may be stopped by a signal when their mappings change */
 	bool hold;	    /* they may wait inside the loader's probe */
 	bool may_fault;	    /* pages of messages may be brought in */

@@ -112,8 +112,10 @@ static struct proc *admit(struct procs *ps, pid_t pid, const char *told, bool fo
 	bool wanted = followed || is_asked_for(ps, pid, told);
 	struct proc *p = procset_find(&ps->set, pid);
 
-	if (p)
-		procset_drop(&ps->set, p); /* an ignored one; the number may be another's now */
+	if (p) { /* an ignored one; the number may be another's now */
+		ps->unlooked -= p->ended;
+		procset_drop(&ps->set, p);
+	}
 	p = procset_add(&ps->set, pid);
 	if (!p)
 		return NULL;
@@ -121,6 +123,8 @@ static struct proc *admit(struct procs *ps, pid_t pid, const char *told, bool fo
 	if (!wanted) {
 		ps->unproven += !ps->cfg.bpf->follow && !is_same(p);
 		bpf_ignore_process(ps->cfg.bpf, (uint32_t)pid);
+		if (ps->cfg.join == JOIN_NAMED) /* with another name they begin anew */
+			bpf_forget_threads(ps->cfg.bpf, (uint32_t)pid);
 		forget_stop(ps, pid);
 		return p;
 	}
@@ -133,11 +137,6 @@ static struct proc *admit(struct procs *ps, pid_t pid, const char *told, bool fo
 	facts_write(ps->rec, pid);
 	put_name(ps, pid, told);
 	return p;
-}
-
-void join_call(struct procs *ps, const struct wire *w, const char *comm)
-{
-	admit(ps, (pid_t)w->tgid, comm, false, !w->arg0);
 }
 
 /* A process of which no record came before. */
@@ -154,7 +153,8 @@ bool procs_wants(struct procs *ps, const struct wire *w)
 {
 	const struct proc *p = procset_find(&ps->set, (pid_t)w->tgid);
 
-	if (!p && (w->kind == WIRE_CALL || w->kind == WIRE_RETURN || w->kind == WIRE_THREAD))
+	if ((!p || p->ended) &&
+	    (w->kind == WIRE_CALL || w->kind == WIRE_RETURN || w->kind == WIRE_THREAD))
 		p = admit_unknown(ps, (pid_t)w->tgid);
 	return p && !p->ignored;
 }
@@ -186,12 +186,26 @@ static void attach(struct procs *ps, pid_t pid, const char *name)
 	put_name(ps, pid, name);
 }
 
+/*
+ * One whose library was probed joins by its call, of which the record comes behind. Of the others,
+ * static programs mostly, nothing is known.
+ */
+static void note_ended(struct procs *ps, pid_t pid)
+{
+	struct proc *p = procset_add(&ps->set, pid);
+
+	ps->unlooked++;
+	if (p)
+		p->ignored = p->ended = true;
+}
+
 void join_exec(struct procs *ps, const struct wire *w, const char *comm)
 {
 	pid_t pid = (pid_t)w->tgid;
 	struct proc *p = procset_find(&ps->set, pid);
 	size_t before = files_probed(ps->cfg.files);
 	bool probed = false;
+	int err;
 
 	if (p)
 		procset_drop(&ps->set, p);
@@ -199,13 +213,53 @@ void join_exec(struct procs *ps, const struct wire *w, const char *comm)
 		forget_stop(ps, pid);
 		return;
 	}
+	err = scan(ps, pid, &probed);
 	/* One that was asked for is from here on like one that was given by its number. */
-	if (!scan(ps, pid, &probed) && (probed || ps->cfg.join != JOIN_ALL))
+	if (!err && (probed || ps->cfg.join != JOIN_ALL))
 		attach(ps, pid, comm);
 	else if (w->arg0)
 		forget_stop(ps, pid);
+	if ((err == -ESRCH || err == -ENOENT) && ps->cfg.join == JOIN_NAMED)
+		note_ended(ps, pid);
 	if (probed && files_probed(ps->cfg.files) != before && !stops_held(ps->cfg.bpf, pid))
 		procs_tell_window(ps, pid, w->time_ns);
+}
+
+/* It may have been ignored after its new name was seen: then the programs do so still. */
+static void notice_again(struct procs *ps, struct proc *ignored)
+{
+	uint32_t tgid = (uint32_t)ignored->pid;
+	struct proc_state state;
+
+	if (!bpf_knows_process(ps->cfg.bpf, tgid, &state) && state.flags & PROC_IGNORED)
+		bpf_untrace_process(ps->cfg.bpf, tgid);
+	procset_drop(&ps->set, ignored);
+}
+
+/* -n: from here on it is like one that was given by its number. */
+static void renamed(struct procs *ps, const struct wire *w, const char *comm)
+{
+	pid_t pid = (pid_t)w->tgid;
+	struct proc *p = procset_find(&ps->set, pid);
+	size_t before = files_probed(ps->cfg.files);
+	bool probed = false;
+
+	if (!fits(ps, comm))
+		return;
+	if (p)
+		notice_again(ps, p);
+	if (!scan(ps, pid, &probed))
+		attach(ps, pid, comm);
+	if (probed && files_probed(ps->cfg.files) != before)
+		procs_tell_window(ps, pid, w->time_ns);
+}
+
+void join_call(struct procs *ps, const struct wire *w, const char *comm)
+{
+	if (w->arg0 == JOINED_NAME)
+		renamed(ps, w, comm);
+	else
+		admit(ps, (pid_t)w->tgid, comm, false, w->arg0 == JOINED_CALL);
 }
 
 void join_mapped(struct procs *ps, pid_t pid, uint64_t loaded_ns)
@@ -273,6 +327,11 @@ int join_running(struct procs *ps, size_t *unreadable)
 unsigned int procs_unproven(const struct procs *ps)
 {
 	return ps->unproven;
+}
+
+unsigned int procs_unlooked(const struct procs *ps)
+{
+	return ps->unlooked;
 }
 
 void procs_start_joining(struct procs *ps)

@@ -48,6 +48,8 @@ int procs_attach(struct procs *ps, pid_t pid);
 unsigned int procs_unproven(const struct procs *ps);
 /* How often a process went on before its probes were in place, and nothing was said of it. */
 uint32_t procs_untold(const struct procs *ps);
+/* JOIN_NAMED: so many ended before they were looked at; what they called may not be seen. */
+unsigned int procs_unlooked(const struct procs *ps);
 /* From now on processes join by themselves. */
 void procs_start_joining(struct procs *ps);
 /*

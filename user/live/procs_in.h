@@ -18,6 +18,7 @@ struct procs {
 	uint32_t unseen;       /* changes that found no room in the ring, as of the last look */
 	uint32_t expired;      /* waits that nobody answered in time, of those told */
 	unsigned int unproven; /* ended before it was known whether they are asked for */
+	unsigned int unlooked; /* -n: ended before they were looked at, and no call is known */
 	bool scan_told;	       /* told: one that is not traced could not be looked at */
 	bool stamps_due; /* some settled process has not shown a stamp; see procs_watch_stamps() */
 };

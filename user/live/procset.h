@@ -12,17 +12,18 @@
 
 struct proc {
 	pid_t pid;
-	uint64_t start_time; /* tells a re-used PID; 0 = not known yet */
-	bool gone;	     /* it was not there at the last look */
-	bool ignored;	     /* -n: called a traced function and has another name */
-	bool settled;	     /* maps a probed file */
-	bool stamped;	     /* has shown a stamp that is not NULL */
-	bool failed;	     /* maps one that cannot be probed: told once */
-	bool told;	     /* that some of what it maps has no effective probes */
-	bool unreadable;     /* maps a file that acltap may not open: told once */
-	bool doubled;	     /* calls may be seen twice: told once */
-	bool late;	     /* went on before its probes were in place: told once */
-	struct map plain; /* keys of what it maps without traced functions, as of the last look */
+	uint64_t start_time;  /* tells a re-used PID; 0 = not known yet */
+	bool gone;	      /* it was not there at the last look */
+	bool ignored;	      /* -n: called a traced function and has another name */
+	bool ended;	      /* -n: before it was looked at; ignored unless it has called */
+	bool settled;	      /* maps a probed file */
+	bool stamped;	      /* has shown a stamp that is not NULL */
+	bool failed;	      /* maps one that cannot be probed: told once */
+	bool told;	      /* that some of what it maps has no effective probes */
+	bool unreadable;      /* maps a file that acltap may not open: told once */
+	bool doubled;	      /* calls may be seen twice: told once */
+	bool late;	      /* went on before its probes were in place: told once */
+	struct map plain;     /* keys of what it maps without functions, as of the last look */
 	uint64_t nudge_until; /* CLOCK_MONOTONIC: a child was stopped; it may stop itself over it */
 };
 

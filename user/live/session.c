@@ -127,6 +127,7 @@ static int load(struct session *s)
 {
 	struct bpf_config cfg = {.ring_size = s->cfg.ring_size,
 				 .follow = s->cfg.follow,
+				 .named = s->cfg.join == JOIN_NAMED,
 				 .launch = s->cfg.argv && !s->cfg.no_stop,
 				 .hold = !s->cfg.no_stop,
 				 /* Who joins by himself could lend a page that never comes. */
@@ -514,6 +515,14 @@ static void tell_crowded(const struct bpf *bpf)
 			 bpf->control->stateless, PROBE_MAX_THREADS);
 }
 
+static void tell_unlooked(unsigned int n)
+{
+	if (n)
+		log_warn("%u process%s of that name ended before %s looked at: calls may not be "
+			 "seen",
+			 n, n == 1 ? "" : "es", n == 1 ? "it was" : "they were");
+}
+
 int session_stop(struct session *s)
 {
 	char left[256];
@@ -541,6 +550,7 @@ int session_stop(struct session *s)
 		log_warn("%u processes ended before it was known whether they %s: they are not "
 			 "recorded",
 			 procs_unproven(s->procs), s->cfg.join ? "have that name" : "are children");
+	tell_unlooked(procs_unlooked(s->procs));
 	procs_check_alive(s->procs);
 	if (s->cfg.argv && s->end == SESSION_TARGETS_GONE && procs_left(s->procs)) {
 		procs_names(s->procs, s->launch.pid, left, sizeof(left));

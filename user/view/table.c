@@ -106,6 +106,8 @@ static size_t id(char buf[NUMBER_MAX], double d)
 
 static bool is_nothing(const struct column *c, const union cell *v)
 {
+	if (c->type == CELL_ANY)
+		return v->u == CELL_NOTHING;
 	return c->type != CELL_COUNT && c->type != CELL_TEXT && !isfinite(v->d);
 }
 
@@ -116,6 +118,7 @@ static size_t show(const struct column *c, const union cell *v, char buf[4 * TAB
 		return strlen(strcpy(buf, "-"));
 	switch (c->type) {
 	case CELL_COUNT:
+	case CELL_ANY:
 		return strlen(unit_fmt_count(buf, v->u));
 	case CELL_TENTHS:
 		return strlen(tenths(buf, v->d, true));
@@ -204,6 +207,7 @@ static void plain_cell(const struct column *c, const union cell *v, struct out *
 	}
 	switch (c->type) {
 	case CELL_COUNT:
+	case CELL_ANY:
 		out_u64(o, v->u);
 		break;
 	case CELL_TENTHS:

@@ -15,12 +15,15 @@
 /* A d that is not finite is nothing: "-" when aligned, an empty field in CSV, null in JSON. */
 enum cell_type {
 	CELL_COUNT,  /* u */
+	CELL_ANY,    /* u, or CELL_NOTHING, which is shown as a d that is not finite */
 	CELL_TENTHS, /* d, with one decimal */
 	CELL_CHANGE, /* d, with one decimal, when aligned with its sign too */
 	CELL_P,	     /* d, a probability; aligned with four decimals */
 	CELL_ID,     /* d, a whole number that counts nothing */
 	CELL_TEXT,   /* s, n bytes */
 };
+
+#define CELL_NOTHING UINT64_MAX
 
 struct column {
 	const char *title;
