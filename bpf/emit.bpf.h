@@ -95,7 +95,7 @@ static __always_inline void fill(struct wire *w, __u8 kind, __u8 func, __u64 pid
 		w->seq = th->seq;
 		w->depth = depth16(th->depth);
 		w->min_depth = depth16(th->min_depth);
-		w->flags = th->late ? WIRE_F_LATE_STATE : 0;
+		w->flags = th->mixed | (th->late ? WIRE_F_LATE_STATE : 0);
 	} else {
 		w->seq = 0;
 		w->depth = 0;

@@ -94,6 +94,17 @@ static __always_inline __u64 arg(struct pt_regs *ctx, __u32 n)
 	return n == 1 ? a1 : n == 2 ? a2 : n == 3 ? a3 : 0;
 }
 
+/*
+ * Which copy of the library: a number for where the file's address 0 is. Odd, so never 0, and by
+ * pages, so that it has room up to 8 TB.
+ */
+static __always_inline __u32 copy_of(struct pt_regs *ctx, __u64 cookie)
+{
+	__u64 base = PT_REGS_IP(ctx) - COOKIE_ADDR(cookie);
+
+	return COOKIE_ADDR(cookie) ? (__u32)(base >> 12) << 1 | 1 : 0;
+}
+
 static __always_inline void fill_call(struct wire *w, const struct thread_state *th,
 				      struct proc_state *proc, __u32 got, __u16 flags)
 {
@@ -134,6 +145,7 @@ static __noinline int emit_stateless(struct pt_regs *ctx, struct proc_state *pro
 		return -1;
 	fill(w, WIRE_CALL, COOKIE_FUNC(cookie), current_ids(), proc, NULL);
 	w->arg0 = arg(ctx, COOKIE_ARG0(cookie));
+	w->arg1 = copy_of(ctx, cookie);
 	if (COOKIE_MSG(cookie) != MSG_NONE)
 		w->flags |= WIRE_F_UNREADABLE;
 	bpf_ringbuf_submit(w, BPF_RB_NO_WAKEUP);
@@ -264,6 +276,16 @@ static __always_inline void find_message(struct thread_state *th, __u64 msg, __u
 	}
 }
 
+/* Does a push or pop of another copy of the library come while something is open? */
+static __always_inline void note_copy(struct thread_state *th)
+{
+	if (COOKIE_DEPTH(th->cookie) == DEPTH_KEEP)
+		return;
+	if (th->depth && th->copy != th->arg1)
+		th->mixed = WIRE_F_MIXED;
+	th->copy = th->arg1;
+}
+
 /* The push depth after this call; see reconstruction of losses in wire.h (min_depth). */
 static __always_inline void step(struct thread_state *th, int lost)
 {
@@ -343,10 +365,14 @@ int entry(struct pt_regs *ctx)
 	}
 	th->seq++;
 	th->arg0 = arg(ctx, COOKIE_ARG0(th->cookie));
-	th->arg1 = arg(ctx, COOKIE_ARG1(th->cookie));
+	th->arg1 = COOKIE_ARG1(th->cookie) ? arg(ctx, COOKIE_ARG1(th->cookie))
+					   : copy_of(ctx, th->cookie);
 	th->stamp = th->arg0;
-	if (COOKIE_OUT(th->cookie))
+	if (COOKIE_OUT(th->cookie)) {
 		th->out = arg(ctx, COOKIE_OUT(th->cookie));
+		th->started = th->arg1;
+	}
+	note_copy(th);
 	find_message(th, arg(ctx, COOKIE_MSG_ARG(th->cookie)), arg(ctx, COOKIE_ARG1(th->cookie)));
 	ret = emit_message(th, proc);
 	if (ret)
@@ -409,6 +435,8 @@ static __always_inline int emit_return(struct thread_state *th, struct proc_stat
 	fill(w, WIRE_RETURN, th->func, th->ids, proc, th);
 	w->arg0 = th->arg0;
 	w->arg1 = th->arg1;
+	if (COOKIE_OUT(th->cookie))
+		w->arg0 = (__u32)th->arg0 | (__u64)th->started << 32;
 	w->flags |= flags;
 	bpf_ringbuf_submit(w, BPF_RB_NO_WAKEUP);
 	return 0;

@@ -242,7 +242,7 @@ int on_exit(struct bpf_raw_tracepoint_args *ctx)
 		w = bpf_ringbuf_reserve(&events, sizeof(*w), 0);
 		if (w) {
 			fill(w, WIRE_EXIT, 0, pid_tgid, proc, th);
-			w->flags &= WIRE_F_LATE_STATE;
+			w->flags &= WIRE_F_LATE_STATE | WIRE_F_MIXED;
 			w->flags |= last ? WIRE_F_LAST : 0;
 			bpf_ringbuf_submit(w, last ? BPF_RB_FORCE_WAKEUP : BPF_RB_NO_WAKEUP);
 		} else {

@@ -178,8 +178,9 @@ int loaded_wait(struct pt_regs *ctx)
 		arm_new(w.tgid);
 	stop = bpf_map_lookup_elem(&stops, &w.tgid);
 	w.was = stop ? *stop : STOP_SETTLED;
-	w.until = bpf_ktime_get_ns() +
-		  (proc && w.was != STOP_SETTLED ? STOP_WAIT_NS : STOP_WAIT_AGAIN_NS);
+	w.until = bpf_ktime_get_ns() + (!proc			? STOP_WAIT_ANY_NS
+					: w.was == STOP_SETTLED ? STOP_WAIT_AGAIN_NS
+								: STOP_WAIT_NS);
 	if (!hold(w.tgid, STOP_WAIT)) {
 		tell_loaded(proc);
 		return 0;

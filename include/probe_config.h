@@ -29,6 +29,13 @@ enum probe_depth { DEPTH_KEEP, DEPTH_PUSH, DEPTH_POP };
 #define COOKIE_MSG(c) ((__u32)((c) >> 24 & 0x3))
 #define COOKIE_DEPTH(c) ((__u32)((c) >> 26 & 0x3))
 #define COOKIE_POINTER ((__u64)1 << 28) /* returns a pointer, not an int */
+/*
+ * Of push, pop, start and stop: the address of the probe as its file counts, so that the programs
+ * can tell copies of a library apart (see wire.h). 0 = not told.
+ */
+#define COOKIE_ADDR(c) ((__u32)((c) >> 32))
+#define COOKIE_WITH_ADDR(c, addr) ((c) | (__u64)(addr) << 32)
+#define COOKIE_SAME(c) ((__u32)(c)) /* of a function, wherever it is */
 
 /* Room in the map of per-function counters; ids in entrypoints.def stay below. */
 #define PROBE_FUNCS 64
@@ -65,8 +72,10 @@ enum stop_state {
 
 /* How long a process waits inside the probe before it is stopped by a signal. */
 #define STOP_WAIT_NS 500000000ull
-/* What has a probed library waits less, and with -a, -n one that nobody asked for by its number. */
-#define STOP_WAIT_AGAIN_NS 100000000ull
+/* One that has a probed library; attaching to another takes 100 ms. */
+#define STOP_WAIT_AGAIN_NS 300000000ull
+/* -a, -n: one that nobody asked for by its number waits less for acltap. */
+#define STOP_WAIT_ANY_NS 100000000ull
 /* When one waited in vain, acltap is busy: who need not be held is not held for so long. */
 #define STOP_PAUSE_NS 1000000000ull
 
@@ -98,6 +107,9 @@ struct thread_state {
 	__u16 flags;
 	__u16 msg_kind;
 	__u32 late;	/* made after some threads had found no room: this may be one of them */
+	__u32 copy;	/* of the library, of the last push or pop */
+	__u32 started;	/* and of the last start */
+	__u32 mixed;	/* WIRE_F_MIXED once it is so */
 	__u8 text[256]; /* a message whose page had to be brought in */
 };
 
@@ -135,7 +147,7 @@ struct control {
 #define R_DEBUG_DELETE 2
 
 _Static_assert(sizeof(struct proc_state) == 8, "map value layout");
-_Static_assert(sizeof(struct thread_state) == 336, "map value layout");
+_Static_assert(sizeof(struct thread_state) == 352, "map value layout");
 _Static_assert(sizeof(struct exe_key) == 16, "map key layout");
 _Static_assert(sizeof(struct func_count) == 24, "map value layout");
 

@@ -16,7 +16,7 @@
 
 enum wire_kind {
 	/* Written by the kernel side. */
-	WIRE_CALL = 1,	 /* a traced function was entered */
+	WIRE_CALL = 1,	 /* a traced function was entered; see below for copies of the library */
 	WIRE_RETURN = 2, /* it returned: arg0 = return value, arg1 = range id (range_start only) */
 	WIRE_FORK = 3,	 /* tgid/tid made process arg0; message = comm of the child */
 	WIRE_EXEC = 4,	 /* tgid replaced its program; message = the new comm */
@@ -45,8 +45,15 @@ enum wire_flag {
 	WIRE_F_LAST = 1 << 4,	    /* WIRE_EXIT: the last thread of the process */
 	WIRE_F_RETURNS = 1 << 5,    /* WIRE_LOSS: return records were lost, not calls */
 	WIRE_F_LATE_STATE =
-		1 << 6, /* state since there is room: there may have been calls before */
+		1 << 6,	       /* state since there is room: there may have been calls before */
+	WIRE_F_MIXED = 1 << 7, /* copies of the library take turns: depths are of all together */
 };
+
+/*
+ * A process can have several copies of the library, each with ranges of its own. Which one a call
+ * belongs to is in arg1 of push, pop, start and stop, and above the 32 bits of the return value in
+ * arg0 of a start's return: equal in one process for one copy, 0 = not known.
+ */
 
 /* Why: arg0 of WIRE_JOINED. */
 enum wire_joined {
@@ -129,7 +136,7 @@ struct wire {
 	__u16 depth;	 /* push depth of the thread before this call; 65535: that or more */
 	__u16 min_depth; /* lowest depth since the thread's last delivered call, before this call */
 	__u64 arg0;	 /* stamp, range id, category or return value, as the table row says */
-	__u32 arg1;	 /* message length as passed, category, payload type or range id */
+	__u32 arg1;	 /* message length as passed, category, payload type, copy or range id */
 	__u16 flags;	 /* enum wire_flag */
 	__u16 msg_len;	 /* message bytes that follow */
 };

@@ -5,19 +5,19 @@
 #include <string.h>
 
 static const char *const key_names[N_KEYS] = {
-	"stamp",     "id",   "len",	     "stream", "number",  "type", "value", "size",
-	"ret",	     "at",   "ptr",	     "child",  "real",	  "boot", "count", "from",
-	"calls",     "lost", "lost_returns", "kind",   "func",	  "seq",  "gap",   "depth",
-	"min_depth", "arg0", "arg1",	     "flags",  "msg_len",
+	"stamp", "copy",      "id",   "len",	      "stream", "number",  "type", "value",
+	"size",	 "ret",	      "at",   "ptr",	      "child",	"real",	   "boot", "count",
+	"from",	 "calls",     "lost", "lost_returns", "kind",	"func",	   "seq",  "gap",
+	"depth", "min_depth", "arg0", "arg1",	      "flags",	"msg_len",
 };
 
 static const struct {
 	const char *name;
 	uint16_t flag;
 } flag_names[] = {
-	{"unreadable", WIRE_F_UNREADABLE}, {"cut", WIRE_F_CUT},	   {"nostate", WIRE_F_NO_STATE},
-	{"latestate", WIRE_F_LATE_STATE},  {"noid", WIRE_F_NO_ID}, {"last", WIRE_F_LAST},
-	{"returns", WIRE_F_RETURNS},
+	{"unreadable", WIRE_F_UNREADABLE}, {"cut", WIRE_F_CUT},	    {"nostate", WIRE_F_NO_STATE},
+	{"latestate", WIRE_F_LATE_STATE},  {"noid", WIRE_F_NO_ID},  {"last", WIRE_F_LAST},
+	{"returns", WIRE_F_RETURNS},	   {"mixed", WIRE_F_MIXED},
 };
 
 int ev_bad(struct script *s, const char *why)

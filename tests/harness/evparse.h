@@ -15,6 +15,7 @@
 /* Names of values; the order is that of key_names. */
 enum key {
 	K_STAMP,
+	K_COPY,
 	K_ID,
 	K_LEN,
 	K_STREAM,

@@ -143,6 +143,8 @@ static int emit_return(struct script *s, const struct entry *e)
 	OVERRIDE(l, K_AT, w->time_ns);
 	w->arg0 = l->value[e->op == OP_CREATE ? K_PTR : K_RET];
 	w->arg1 = (uint32_t)l->value[K_ID];
+	if (e->op == OP_START && l->has[K_COPY])
+		w->arg0 = (uint32_t)w->arg0 | l->value[K_COPY] << 32;
 	err = emit(s, 0);
 	if (w->time_ns > s->time_ns)
 		s->time_ns = w->time_ns;
@@ -171,6 +173,7 @@ static size_t arguments(struct script *s, const struct entry *e)
 	uint64_t len = l->text_len;
 
 	w->arg0 = l->value[K_STAMP];
+	w->arg1 = (uint32_t)l->value[K_COPY];
 	switch (e->op) {
 	case OP_MARK_EX:
 		w->arg0 = l->value[K_STREAM];
@@ -188,6 +191,7 @@ static size_t arguments(struct script *s, const struct entry *e)
 		return 0;
 	case OP_CATEGORY_NAME:
 		w->arg0 = l->value[K_NUMBER];
+		w->arg1 = 0;
 		break;
 	case OP_PAYLOAD:
 		w->arg1 = (uint32_t)l->value[K_TYPE];

@@ -10,6 +10,8 @@
 
 struct sim_thread {
 	__u32 tgid, seq, depth, min;
+	__u32 copy; /* of the last push or pop */
+	bool mixed;
 	__u64 pushed; /* stamp of the last push */
 };
 
@@ -47,6 +49,17 @@ static void sim_effect(struct sim_thread *t, const struct wire *w)
 	} else if (w->kind == WIRE_CALL && e->op == OP_POP && t->depth) {
 		t->depth--;
 	}
+}
+
+/* Copies of the library take turns while something is open. */
+static void sim_copy(struct sim_thread *t, const struct wire *w)
+{
+	const struct entry *e = entry_get(w->func);
+
+	if (w->kind != WIRE_CALL || !e || (e->op != OP_PUSH && e->op != OP_POP))
+		return;
+	t->mixed |= t->depth && t->copy != w->arg1;
+	t->copy = w->arg1;
 }
 
 /* A failed push with a stamp has not happened. */
@@ -137,6 +150,8 @@ int sim_record(struct kernelsim *k, struct wire *w, bool lost)
 	w->seq = t->seq;
 	w->depth = cap16(t->depth);
 	w->min_depth = cap16(t->min);
+	sim_copy(t, w);
+	w->flags |= t->mixed ? WIRE_F_MIXED : 0;
 	sim_effect(t, w);
 	if (w->kind == WIRE_CALL && (!lost || t->depth < t->min))
 		t->min = t->depth;

@@ -10,6 +10,7 @@
 #define N_THREADS 3
 #define N_STAMPS 4 /* 0 is the NULL stamp; a stamp's number is its range id */
 #define N_DEPTH 6
+#define N_COPIES 2
 
 enum {
 	F_CREATE,
@@ -35,12 +36,14 @@ struct thread {
 	bool alive;
 	uint32_t tid;
 	int stack[N_DEPTH], depth;
+	unsigned int copies[N_DEPTH]; /* of the library, of the levels */
 	struct text null;
 	int call;	    /* function it is in, -1 = none */
 	unsigned int stamp; /* of that call */
 	int truth;	    /* what that call made, -1 = nothing */
 	int32_t ret;	    /* what it will return */
 	uint32_t id;	    /* of range_start */
+	unsigned int copy;  /* of the library that it calls */
 	bool superseding;   /* range_start: the id was open at its entry */
 };
 
@@ -50,7 +53,7 @@ struct proc {
 	bool exit_lost; /* the last record of its predecessor was lost */
 	struct thread threads[N_THREADS];
 	struct text stamps[N_STAMPS];
-	int open[N_STAMPS]; /* id -> truth, -1 = not open */
+	int open[N_COPIES][N_STAMPS]; /* id -> truth, -1 = not open */
 };
 
 struct gen {
@@ -219,14 +222,14 @@ static void set_name(struct gen *g, struct text *text, const char *name, int rec
 	text->rec = rec;
 }
 
-static int flights(const struct proc *p, uint32_t id, bool *superseding)
+static int flights(const struct proc *p, unsigned int copy, uint32_t id, bool *superseding)
 {
 	int n = 0;
 
 	for (int i = 0; i < N_THREADS; i++) {
 		const struct thread *t = &p->threads[i];
 
-		if (!t->alive || t->call != F_START || t->ret || t->id != id)
+		if (!t->alive || t->call != F_START || t->ret || t->id != id || t->copy != copy)
 			continue;
 		n++;
 		*superseding |= t->superseding;
@@ -238,10 +241,10 @@ static int flights(const struct proc *p, uint32_t id, bool *superseding)
  * Nobody can say which of two starts in flight a stop would meet, or which of two came first to
  * supersede a third: such programs are not made.
  */
-static bool id_is_clear(const struct proc *p, uint32_t id)
+static bool id_is_clear(const struct proc *p, unsigned int copy, uint32_t id)
 {
 	bool superseding = false;
-	int n = flights(p, id, &superseding);
+	int n = flights(p, copy, id, &superseding);
 
 	return !n || (n == 1 && !superseding);
 }
@@ -261,7 +264,7 @@ static bool stamp_is_clear(const struct proc *p, unsigned int stamp)
 
 static void call_start(struct gen *g, struct proc *p, struct thread *t, unsigned int stamp, int rec)
 {
-	int old = p->open[stamp];
+	int old = p->open[t->copy][stamp];
 
 	t->id = stamp;
 	t->superseding = old >= 0;
@@ -276,27 +279,37 @@ static void call_start(struct gen *g, struct proc *p, struct thread *t, unsigned
 	}
 	if (old >= 0)
 		end(g, old, SPAN_SUPERSEDED, rec_at(g, rec)->time_ns, g->w->truths[old].tid, rec);
-	p->open[stamp] = t->truth;
+	p->open[t->copy][stamp] = t->truth;
 }
 
 static void call_stop(struct gen *g, struct proc *p, const struct thread *t, unsigned int id,
 		      int rec)
 {
-	if (p->open[id] < 0) {
+	int *open = &p->open[t->copy][id];
+
+	if (*open < 0) {
 		g->w->orphans[F_STOP]++;
 		return;
 	}
-	end(g, p->open[id], SPAN_COMPLETE, rec_at(g, rec)->time_ns, t->tid, rec);
-	p->open[id] = -1;
+	end(g, *open, SPAN_COMPLETE, rec_at(g, rec)->time_ns, t->tid, rec);
+	*open = -1;
 }
 
 static void call_pop(struct gen *g, struct thread *t, int rec)
 {
-	if (!t->depth) {
+	int at = t->depth - 1;
+
+	while (at >= 0 && t->copies[at] != t->copy)
+		at--;
+	if (at < 0) {
 		g->w->orphans[F_POP]++;
 		return;
 	}
-	end(g, t->stack[--t->depth], SPAN_COMPLETE, rec_at(g, rec)->time_ns, t->tid, rec);
+	end(g, t->stack[at], SPAN_COMPLETE, rec_at(g, rec)->time_ns, t->tid, rec);
+	for (t->depth--; at < t->depth; at++) {
+		t->stack[at] = t->stack[at + 1];
+		t->copies[at] = t->copies[at + 1];
+	}
 }
 
 /* The effect of a call that does not fail (or fails on a NULL stamp). */
@@ -324,6 +337,7 @@ static void effect(struct gen *g, struct proc *p, struct thread *t, unsigned int
 		break;
 	case F_PUSH:
 		t->truth = begin(g, p, t, SPAN_PUSH_POP, rec, text_of(p, t, stamp));
+		t->copies[t->depth] = t->copy;
 		t->stack[t->depth++] = t->truth;
 		break;
 	case F_POP:
@@ -339,12 +353,14 @@ static void enter(struct gen *g, struct proc *p, struct thread *t)
 					F_START,   F_STOP,    F_STOP, F_MARK_EX, F_CATEGORY};
 	unsigned int stamp = below(g, N_STAMPS);
 	struct wire w = {.kind = WIRE_CALL, .arg0 = stamp};
-	bool clear = stamp_is_clear(p, stamp), clear_id = id_is_clear(p, stamp);
+	unsigned int copy = g->opts->copies ? below(g, N_COPIES) : 0;
+	bool clear = stamp_is_clear(p, stamp), clear_id = id_is_clear(p, copy, stamp);
 	char name[8] = "";
 	int rec;
 
 	t->call = often[below(g, sizeof(often))];
 	t->stamp = stamp;
+	t->copy = copy;
 	if (t->call == F_CATEGORY && !g->opts->categories)
 		t->call = F_MESSAGE;
 	if ((t->call == F_PUSH && t->depth == N_DEPTH) || !clear)
@@ -356,7 +372,10 @@ static void enter(struct gen *g, struct proc *p, struct thread *t)
 	if (t->call == F_MESSAGE || t->call == F_MARK_EX)
 		snprintf(name, sizeof(name), "n%x", ++g->names & 0xffff);
 	w.func = (__u8)t->call;
-	w.arg1 = t->call == F_CATEGORY ? ++g->names : (__u32)strlen(name);
+	w.arg1 = t->call == F_CATEGORY ? ++g->names
+		 : *name	       ? (__u32)strlen(name)
+		 : g->opts->copies     ? copy + 1
+				       : 0;
 	rec = record(g, p, t->tid, w, name, true);
 	if (rec < 0 || g->err)
 		return;
@@ -377,6 +396,8 @@ static void leave(struct gen *g, struct proc *p, struct thread *t)
 
 	w.arg0 = (__u64)(__s64)t->ret;
 	w.arg1 = t->call == F_START && !t->ret ? t->id : 77;
+	if (t->call == F_START && g->opts->copies)
+		w.arg0 = (__u32)w.arg0 | (__u64)(t->copy + 1) << 32;
 	rec = record(g, p, t->tid, w, "", true);
 	if (rec >= 0 && t->truth >= 0) {
 		g->w->truths[t->truth].ret_rec = rec;
@@ -411,7 +432,8 @@ static void fresh(struct proc *p)
 {
 	for (int i = 0; i < N_STAMPS; i++) {
 		p->stamps[i] = no_text;
-		p->open[i] = -1;
+		for (int c = 0; c < N_COPIES; c++)
+			p->open[c][i] = -1;
 	}
 }
 
@@ -442,11 +464,13 @@ static int exit_thread(struct gen *g, struct proc *p, struct thread *t, bool las
 
 static void end_opens(struct gen *g, struct proc *p, int rec)
 {
-	for (int i = 0; i < N_STAMPS; i++) {
-		if (p->open[i] >= 0)
-			end(g, p->open[i], SPAN_UNFINISHED, rec_at(g, rec)->time_ns,
-			    g->w->truths[p->open[i]].tid, -1);
-		p->open[i] = -1;
+	for (int i = 0; i < N_COPIES * N_STAMPS; i++) {
+		int *open = &p->open[i / N_STAMPS][i % N_STAMPS];
+
+		if (*open >= 0)
+			end(g, *open, SPAN_UNFINISHED, rec_at(g, rec)->time_ns,
+			    g->w->truths[*open].tid, -1);
+		*open = -1;
 	}
 }
 

@@ -15,6 +15,7 @@ struct world_opts {
 	unsigned int steps;
 	unsigned int drop; /* of 1000 records, on average; they come in bursts */
 	bool returns, lifecycle, categories;
+	bool copies;	     /* of the library: two */
 	bool safe_processes; /* fork, exec and exit records are never dropped */
 };
 

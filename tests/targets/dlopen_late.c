@@ -2,10 +2,14 @@
 /*
  * Loads the library late, by path, and calls it at once.
  * usage: dlopen_late DELAY_MS REPEAT LIBRARY...
+ *        dlopen_late DELAY_MS mix LIBRARY LIBRARY
  * Waits DELAY_MS, then REPEAT times: dlopen (each LIBRARY in turn), a mark, a push/pop and a
- * start/end range named after the round, dlclose (with ACLTAP_KEEP not: one copy after the other is
- * used while all stay). Meanwhile a thread waits in epoll_wait(), which nothing may disturb for
+ * start/end range named after the round, dlclose (with ACLTAP_KEEP not: one copy after the other
+ * is used while all stay). Meanwhile a thread waits in epoll_wait(), which nothing may disturb for
  * good.
+ * mix: both are loaded, and ranges of one begin and end within those of the other and across them.
+ * A path behind "new:" gets a namespace of its own, where ids are the same; there is one pop too
+ * many then.
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -43,7 +47,8 @@ static void *symbol(void *handle, const char *name)
 
 static struct api load(const char *path)
 {
-	void *h = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+	void *h = strncmp(path, "new:", 4) ? dlopen(path, RTLD_NOW | RTLD_LOCAL)
+					   : dlmopen(LM_ID_NEWLM, path + 4, RTLD_NOW | RTLD_LOCAL);
 
 	if (!h)
 		fprintf(stderr, "%s\n", dlerror());
@@ -116,6 +121,63 @@ static void round_trip(const char *path, int round)
 		must(dlclose(api.handle) == 0, "dlclose");
 }
 
+/* A range of one copy that has begun, and how it will end. */
+struct part {
+	const struct api *api;
+	struct truth t;
+	void *stamp;
+};
+
+static struct part begin(const struct api *api, const char *kind, const char *name,
+			 unsigned int depth)
+{
+	struct part p = {.api = api, .stamp = api->create()};
+
+	p.t = (struct truth){.kind = kind, .name = name, .len = strlen(name), .depth = depth};
+	p.t.start.tid = gettid();
+	must(p.stamp && !api->message(p.stamp, name, (uint32_t)p.t.len), "a stamp");
+	p.t.start.before = truth_now();
+	must(!(*kind == 'p' ? api->push(p.stamp) : api->start(p.stamp, &p.t.id)), "begin");
+	p.t.start.after = truth_now();
+	return p;
+}
+
+static void end(struct part *p)
+{
+	struct truth_call end = {.tid = p->t.start.tid};
+
+	end.before = truth_now();
+	must(!(*p->t.kind == 'p' ? p->api->pop() : p->api->stop(p->t.id)), "end");
+	end.after = truth_now();
+	truth_write(&p->t, &end, "complete");
+	p->api->destroy(p->stamp);
+}
+
+static void mix(const char *path_a, const char *path_b)
+{
+	const struct api a = load(path_a), b = load(path_b);
+	struct part outer, inner, x, y;
+
+	outer = begin(&a, "push/pop", "outer of a", 0);
+	inner = begin(&b, "push/pop", "inner of b", 1);
+	end(&inner);
+	end(&outer);
+	x = begin(&a, "push/pop", "a across b", 0);
+	y = begin(&b, "push/pop", "b across a", 1);
+	end(&x);
+	end(&y);
+	x = begin(&a, "start/end", "id of a", 0);
+	y = begin(&b, "start/end", "id of b", 0);
+	must(x.t.id == y.t.id || *path_b == '/', "one in a namespace of its own counts alike");
+	end(&x);
+	outer = begin(&b, "push/pop", "while a pops too much", 0);
+	if (x.t.id == y.t.id && !a.pop())
+		must(false, "there is nothing to pop");
+	truth_expect("orphan aclprofPop", x.t.id == y.t.id);
+	end(&outer);
+	end(&y);
+}
+
 static void *sleeper(void *fd)
 {
 	struct epoll_event ev = {.events = EPOLLIN};
@@ -144,6 +206,8 @@ int main(int argc, char **argv)
 	truth_open(NULL);
 	wait_for_test();
 	usleep((unsigned int)atoi(argv[1]) * US_PER_MS);
+	if (!strcmp(argv[2], "mix"))
+		mix(argv[3], argv[argc - 1]);
 	for (int i = 0; i < atoi(argv[2]); i++)
 		round_trip(argv[3 + i % (argc - 3)], i);
 	must(write(fd, &one, sizeof(one)) == sizeof(one), "write");

@@ -85,7 +85,7 @@ static const char *kinds(const struct lib *l, unsigned int func)
 	assert_int_equal(!!e, l->plan.why[func].entry.used);
 	assert_int_equal(!!r, l->plan.why[func].leave.used);
 	if (e)
-		assert_true(e->cookie == entry_get(func)->cookie);
+		assert_true(COOKIE_SAME(e->cookie) == COOKIE_SAME(entry_get(func)->cookie));
 	return text[(e ? 1 : 0) + (r ? 2 : 0)];
 }
 

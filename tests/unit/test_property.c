@@ -353,7 +353,7 @@ static bool is_proven(const struct world *w, const struct truth *t, const struct
 {
 	const struct wire *open = rec(w, t->open_rec);
 
-	if (!t->exists || !opts->safe_processes || opts->categories)
+	if (!t->exists || !opts->safe_processes || opts->categories || opts->copies)
 		return false;
 	if (!delivered(w, t->open_rec) || !delivered(w, t->close_rec))
 		return false;
@@ -462,7 +462,7 @@ static void compare_rest(const struct told *told, const struct world *w,
 		kept.spans++;
 		kept.named_before += sp->status == SPAN_COMPLETE && w->truths[t].text_rec >= 0 &&
 				     w->truths[t].text_rec < cut;
-		if (!opts->drop && !opts->categories && is_kept(w, &w->truths[t]))
+		if (!opts->drop && !opts->categories && !opts->copies && is_kept(w, &w->truths[t]))
 			HOLDS(sp->status == w->truths[t].status);
 	}
 	for (unsigned int f = 0; f < PROBE_FUNCS; f++) {
@@ -510,6 +510,7 @@ static void one_case(uint64_t seed, bool cut_it)
 		.lifecycle = bits >> 2 & 1,
 		.categories = bits >> 3 & 1,
 		.safe_processes = cut_it || bits >> 4 & 1,
+		.copies = !(bits >> 5 & 3),
 	};
 	struct told told = {0};
 	struct world world;

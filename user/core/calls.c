@@ -117,7 +117,7 @@ static void push_limited(struct range *r, struct thread *t, struct open *o, uint
 	counts_add(r->counts, TALLY_LIMIT, func);
 	span_close(r, t->proc, o, SPAN_PUSH_POP, SPAN_UNCERTAIN, false, 0, 0);
 	text_put(o->text);
-	range_fail(r, stack_push_unknown(&t->stack, LEVEL_LIMIT, 1));
+	range_fail(r, stack_push_unknown(&t->stack, LEVEL_LIMIT, o->copy, 1));
 }
 
 static void do_push(struct range *r, struct thread *t, const struct event *ev, bool blind)
@@ -125,6 +125,7 @@ static void do_push(struct range *r, struct thread *t, const struct event *ev, b
 	struct open o = open_begin(r, t, ev, blind);
 	int err;
 
+	o.copy = ev->w->arg1;
 	open_snapshot(r, t, ev->w->arg0, &o);
 	t->pending.level = 0;
 	if (t->stack.real >= STACK_MAX || t->stack.depth >= UINT16_MAX || r->n_open >= OPEN_MAX) {
@@ -145,13 +146,14 @@ static void do_pop(struct range *r, struct thread *t, const struct event *ev, bo
 {
 	struct open o;
 
-	if (!t->stack.depth) {
+	switch (stack_pop(&t->stack, ev->w->arg1, &o)) {
+	case LEVEL_NONE:
 		/* Without the thread's own depth a push may as well have been lost. */
-		counts_add(r->counts, blind && t->proc->lost ? TALLY_LOST_START : TALLY_ORPHAN,
+		counts_add(r->counts,
+			   blind && (t->proc->lost || t->headless) ? TALLY_LOST_START
+								   : TALLY_ORPHAN,
 			   ev->w->func);
-		return;
-	}
-	switch (stack_pop(&t->stack, &o)) {
+		break;
 	case LEVEL_LOST:
 		counts_add(r->counts, TALLY_LOST_START, ev->w->func);
 		break;
@@ -303,7 +305,7 @@ static void return_push(struct range *r, struct thread *t, int32_t ret)
 	} else if (!t->pending.level) {
 		stack_drop_unknown(&t->stack, 1);
 	} else if (top && top->id == t->pending.level) {
-		stack_pop(&t->stack, &o);
+		stack_pop(&t->stack, top->copy, &o);
 		text_put(o.text);
 		r->n_open--;
 	}

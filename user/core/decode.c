@@ -82,3 +82,10 @@ bool decode_is_option(const struct event *ev, const char *text)
 	return ev->w->kind == WIRE_FACT && ev->w->arg1 == FACT_OPTION && n == strlen(text) &&
 	       !memcmp(ev->msg, text, n);
 }
+
+uint64_t decode_range_id(const struct wire *w)
+{
+	if (w->kind == WIRE_RETURN)
+		return (w->arg0 & ~(uint64_t)UINT32_MAX) | w->arg1;
+	return (uint64_t)w->arg1 << 32 | (uint32_t)w->arg0;
+}

@@ -8,6 +8,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "wire.h"
 
@@ -40,5 +41,11 @@ struct message decode_text(const struct event *ev);
 
 /* Is it the fact of an option of the recording, as "name=1"? */
 bool decode_is_option(const struct event *ev, const char *text);
+
+/*
+ * The range that a stop ends, or that the return of a start tells: ids of different copies of the
+ * library differ.
+ */
+uint64_t decode_range_id(const struct wire *w);
 
 #endif

@@ -108,6 +108,38 @@ static bool has_lost_past(const struct thread *t, const struct event *ev)
 	return first && ev->w->flags & WIRE_F_LATE_STATE && (ev->w->gap || t->proc->dropped);
 }
 
+/* What was lost belongs somewhere in the past: the levels on the stack prove nothing now. */
+static void distrust_stack(struct thread *t)
+{
+	for (uint32_t i = 0; i < t->stack.n; i++)
+		t->stack.levels[i].o.uncertain = true;
+}
+
+/* Is it the next record of its thread? */
+static bool is_next(const struct thread *t, const struct event *ev)
+{
+	return ev->w->seq == t->seq + (ev->w->kind == WIRE_CALL);
+}
+
+/*
+ * Copies of the library take turns in it: the kernel side's depth is of all together, and a pop
+ * that finds nothing in its copy lowers it too. So only what is paired here counts, and where a
+ * record is missing, or the copy of a level is not known, nothing does from then on.
+ */
+static void note_mixed(struct thread *t, const struct event *ev)
+{
+	bool begins = !t->mixed && ev->w->flags & WIRE_F_MIXED;
+	bool unknown = begins && t->stack.real != t->stack.depth;
+	bool lost = gap_of(t, ev) != t->gap;
+
+	t->mixed |= begins;
+	if (!t->mixed || t->stateless || (!lost && !unknown && is_next(t, ev)))
+		return;
+	t->headless = !lost;
+	t->stateless = true;
+	distrust_stack(t);
+}
+
 static struct thread *thread_of(struct range *r, const struct event *ev)
 {
 	struct thread *t = thread_get(r, ev->w->tgid, ev->w->tid, true);
@@ -120,6 +152,7 @@ static struct thread *thread_of(struct range *r, const struct event *ev)
 	}
 	note_gap(t->proc, ev);
 	t->stateless |= (ev->w->flags & WIRE_F_NO_STATE) || has_lost_past(t, ev);
+	note_mixed(t, ev);
 	return t;
 }
 
@@ -127,6 +160,11 @@ static struct thread *thread_of(struct range *r, const struct event *ev)
 static bool is_unproven(const struct thread *t, const struct event *ev)
 {
 	return is_blind(ev) || t->stateless;
+}
+
+static bool knows_depth(const struct thread *t, const struct event *ev)
+{
+	return !is_unproven(t, ev) && !t->mixed;
 }
 
 static void seen(struct thread *t, const struct event *ev)
@@ -139,13 +177,6 @@ static void seen(struct thread *t, const struct event *ev)
 		t->proc->doubt++;
 }
 
-/* A late record belongs somewhere in the past: the levels on the stack prove nothing now. */
-static void distrust_stack(struct thread *t)
-{
-	for (uint32_t i = 0; i < t->stack.n; i++)
-		t->stack.levels[i].o.uncertain = true;
-}
-
 static void do_call(struct range *r, const struct event *ev)
 {
 	struct thread *t = thread_of(r, ev);
@@ -154,7 +185,7 @@ static void do_call(struct range *r, const struct event *ev)
 		return;
 	if (ev->late)
 		distrust_stack(t);
-	if (!is_unproven(t, ev))
+	if (knows_depth(t, ev))
 		stack_sync(r, t, ev->w->min_depth, ev->w->depth);
 	pending_force(r, t, &unknown_end, false);
 	if (ev->w->time_ns > t->last_ns)
@@ -170,7 +201,7 @@ static void do_return(struct range *r, const struct event *ev)
 	if (!t)
 		return;
 	/* With another number than the last call's, that of this call was lost. */
-	if (!is_unproven(t, ev) && ev->w->seq != t->seq)
+	if (knows_depth(t, ev) && ev->w->seq != t->seq)
 		stack_sync(r, t, ev->w->min_depth, ev->w->depth);
 	if (t->pending.active && t->pending.seq != ev->w->seq && !is_blind(ev))
 		pending_force(r, t, &unknown_end, false);
@@ -218,7 +249,8 @@ static void do_fork(struct range *r, const struct event *ev)
 /* What the record of an end says about the stack of its own thread, if anything. */
 static bool end_is_proven(struct range *r, struct thread *t, const struct event *ev)
 {
-	if (is_unproven(t, ev) || !ev->w->seq || ev->w->seq < t->seq)
+	t->mixed |= !!(ev->w->flags & WIRE_F_MIXED);
+	if (!knows_depth(t, ev) || !ev->w->seq || ev->w->seq < t->seq)
 		return t->gap == gap_now(t->proc);
 	stack_sync(r, t, ev->w->min_depth, ev->w->depth);
 	return true;

@@ -84,7 +84,7 @@ static void end_top(struct range *r, struct thread *t, const struct forced_end *
 
 	if (stack_drop_unknown(&t->stack, UINT32_MAX))
 		return;
-	stack_pop(&t->stack, &o);
+	stack_pop(&t->stack, 0, &o);
 	r->n_open--;
 	span_force(r, t->proc, &o, SPAN_PUSH_POP, end, proven);
 	text_put(o.text);
@@ -100,7 +100,7 @@ void stack_sync(struct range *r, struct thread *t, uint32_t min_depth, uint32_t 
 		if (!stack_drop_unknown(s, s->depth - min_depth))
 			end_top(r, t, &ended_unseen, false);
 	if (s->depth < depth)
-		range_fail(r, stack_push_unknown(s, LEVEL_LOST, depth - s->depth));
+		range_fail(r, stack_push_unknown(s, LEVEL_LOST, 0, depth - s->depth));
 }
 
 void flight_leave(struct thread *t)

@@ -2,6 +2,7 @@
 #include "core/stack.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "util/grow.h"
 
@@ -23,37 +24,50 @@ int stack_push(struct stack *s, const struct open *o)
 	return 0;
 }
 
-int stack_push_unknown(struct stack *s, enum level_kind kind, uint32_t count)
+int stack_push_unknown(struct stack *s, enum level_kind kind, uint32_t copy, uint32_t count)
 {
 	struct level *top = s->n ? &s->levels[s->n - 1] : NULL;
 	int err;
 
 	if (!count)
 		return 0;
-	if (top && top->kind != LEVEL_REAL && (top->kind == kind || s->n >= RUNS_MAX)) {
+	if (top && top->kind != LEVEL_REAL &&
+	    ((top->kind == kind && top->o.copy == copy) || s->n >= RUNS_MAX)) {
 		top->count += count;
 	} else {
 		err = grow_table(s->levels, s->n, s->cap, 4);
 		if (err)
 			return err;
-		s->levels[s->n++] = (struct level){.count = count, .kind = kind};
+		s->levels[s->n++] = (struct level){.o.copy = copy, .count = count, .kind = kind};
 	}
 	s->depth += count;
 	return 0;
 }
 
-enum level_kind stack_pop(struct stack *s, struct open *o)
+static bool is_of(const struct level *l, uint32_t copy)
 {
-	struct level *top = &s->levels[s->n - 1];
-	enum level_kind kind = top->kind;
+	return !copy || !l->o.copy || l->o.copy == copy;
+}
 
+enum level_kind stack_pop(struct stack *s, uint32_t copy, struct open *o)
+{
+	enum level_kind kind;
+	uint32_t at = s->n;
+
+	while (at && !is_of(&s->levels[at - 1], copy))
+		at--;
+	if (!at--)
+		return LEVEL_NONE;
+	kind = s->levels[at].kind;
 	if (kind == LEVEL_REAL) {
-		*o = top->o;
+		*o = s->levels[at].o;
 		s->real--;
 	}
 	s->depth--;
-	if (!--top->count)
-		s->n--;
+	if (--s->levels[at].count)
+		return kind;
+	s->n--;
+	memmove(&s->levels[at], &s->levels[at + 1], (s->n - at) * sizeof(*s->levels));
 	return kind;
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The push stack of a thread. Levels whose push was lost, or went beyond a limit, are known only
+ * The push stack of a thread, on which copies of the library that take turns have levels of their
+ * own. Levels whose push was lost, or went beyond a limit, are known only
  * as a number: a run of them takes one slot. Pure.
  */
 #ifndef ACLTAP_CORE_STACK_H
@@ -18,16 +19,17 @@ struct open {
 	uint64_t gap;	   /* of the process at the opening call */
 	struct text *text; /* one reference, NULL = none */
 	uint32_t start_tid, depth, seq, category;
+	uint32_t copy; /* push: of the library, 0 = not known */
 	struct payload payload;
 	int32_t ret;
 	bool has_ret;
 	bool uncertain; /* depends on records that were lost */
 };
 
-enum level_kind { LEVEL_REAL, LEVEL_LOST, LEVEL_LIMIT };
+enum level_kind { LEVEL_REAL, LEVEL_LOST, LEVEL_LIMIT, LEVEL_NONE };
 
 struct level {
-	struct open o;	/* LEVEL_REAL */
+	struct open o;	/* LEVEL_REAL; of others only copy */
 	uint32_t count; /* levels in this run; 1 when real */
 	enum level_kind kind;
 };
@@ -42,9 +44,9 @@ struct stack {
 /* Takes over the text of *o; on -ENOMEM it stays with the caller. */
 int stack_push(struct stack *s, const struct open *o);
 /* count levels of a kind other than real. -ENOMEM. */
-int stack_push_unknown(struct stack *s, enum level_kind kind, uint32_t count);
-/* Takes the innermost level: its kind, and *o (with its text) when real. depth must not be 0. */
-enum level_kind stack_pop(struct stack *s, struct open *o);
+int stack_push_unknown(struct stack *s, enum level_kind kind, uint32_t copy, uint32_t count);
+/* Takes the innermost level of that copy: its kind (NONE: there is none), and *o when real. */
+enum level_kind stack_pop(struct stack *s, uint32_t copy, struct open *o);
 /* Takes up to count innermost levels at once, all of one unknown kind; 0 when the top is real. */
 uint32_t stack_drop_unknown(struct stack *s, uint32_t count);
 /* The innermost level when it is real, else NULL. Valid until the next push. */

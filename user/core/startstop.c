@@ -65,7 +65,7 @@ static void stop_wait(struct range *r, struct thread *t, const struct event *ev,
 		.upto = p->flight_no,
 		.time_ns = t->last_ns,
 		.gap = gap_of(t, ev),
-		.id = (uint32_t)ev->w->arg0,
+		.id = decode_range_id(ev->w),
 		.tid = t->tid,
 		.id_doubt = p->id_doubt,
 		.func = ev->w->func,
@@ -103,7 +103,7 @@ static void stop_open(struct range *r, struct thread *t, const struct event *ev,
 void stop_enter(struct range *r, struct thread *t, const struct event *ev, bool blind)
 {
 	struct proc *p = t->proc;
-	struct open_range *o = open_find(p, (uint32_t)ev->w->arg0);
+	struct open_range *o = open_find(p, decode_range_id(ev->w));
 
 	if (o)
 		stop_open(r, t, ev, blind, o);
@@ -117,7 +117,7 @@ void stop_enter(struct range *r, struct thread *t, const struct event *ev, bool 
  * The first stop that waits for id, was called while start number no was in flight, and not after
  * the id had gone to a later start.
  */
-static struct waiter *waiter_take(struct proc *p, uint32_t id, uint64_t no, uint64_t until)
+static struct waiter *waiter_take(struct proc *p, uint64_t id, uint64_t no, uint64_t until)
 {
 	for (struct waiter **at = &p->wait_first; *at; at = &(*at)->next) {
 		struct waiter *w = *at;
@@ -139,7 +139,7 @@ struct successor {
 	bool proven;
 };
 
-static struct successor successor_of(const struct proc *p, const struct pending *f, uint32_t id)
+static struct successor successor_of(const struct proc *p, const struct pending *f, uint64_t id)
 {
 	struct successor s = {.start_ns = UINT64_MAX};
 	uint64_t first = map_get(&p->closed, id), last = map_get(&p->closed_last, id);
@@ -166,7 +166,7 @@ static void start_limited(struct range *r, struct proc *p, struct pending *f)
 	span_close(r, p, &f->o, SPAN_START_END, SPAN_UNCERTAIN, false, 0, 0);
 }
 
-static void open_id(struct range *r, struct proc *p, struct pending *f, uint32_t id)
+static void open_id(struct range *r, struct proc *p, struct pending *f, uint64_t id)
 {
 	struct open_range *old = open_find(p, id), *o;
 
@@ -190,7 +190,7 @@ static void open_id(struct range *r, struct proc *p, struct pending *f, uint32_t
 }
 
 /* The start takes effect at its entry, which lies in the past. */
-static void take_effect(struct range *r, struct proc *p, struct pending *f, uint32_t id)
+static void take_effect(struct range *r, struct proc *p, struct pending *f, uint64_t id)
 {
 	const struct successor next = successor_of(p, f, id);
 	struct waiter *w = waiter_take(p, id, f->no, next.start_ns);
@@ -222,7 +222,7 @@ void start_return(struct range *r, struct thread *t, const struct event *ev)
 	f->o.has_ret = r->cfg.returns;
 	f->o.ret = (int32_t)ev->w->arg0;
 	if (!failed && !no_id && f->stamp)
-		take_effect(r, t->proc, f, ev->w->arg1);
+		take_effect(r, t->proc, f, decode_range_id(ev->w));
 	else if (!failed && f->stamp)
 		t->proc->id_doubt++; /* some range has begun, perhaps on an open id */
 	if (!failed && no_id && f->stamp && ev->w->flags & WIRE_F_NO_STATE)
@@ -235,10 +235,11 @@ void start_return(struct range *r, struct thread *t, const struct event *ev)
 void start_return_alone(struct range *r, struct thread *t, const struct event *ev)
 {
 	struct proc *p = t->proc;
-	struct open_range *old = open_find(p, ev->w->arg1), *o;
+	uint64_t id = decode_range_id(ev->w);
+	struct open_range *old = open_find(p, id), *o;
 	const struct open nothing = {.start_ns = ev->w->time_ns};
 
-	if (ev->w->arg0 || ev->w->flags & WIRE_F_NO_ID)
+	if ((int32_t)ev->w->arg0 || ev->w->flags & WIRE_F_NO_ID)
 		return;
 	if (old) {
 		if (!old->lost)
@@ -247,7 +248,7 @@ void start_return_alone(struct range *r, struct thread *t, const struct event *e
 	}
 	if (p->opens.n >= OPEN_IDS_MAX || r->n_open >= OPEN_MAX)
 		return;
-	o = open_add(r, p, ev->w->arg1, &nothing);
+	o = open_add(r, p, id, &nothing);
 	if (o)
 		o->lost = true;
 }

@@ -210,12 +210,12 @@ void stamps_fork(struct range *r, const struct proc *parent, struct proc *child,
 
 /* ---- Open start/end ranges ---------------------------------------------------------------- */
 
-struct open_range *open_find(const struct proc *p, uint32_t id)
+struct open_range *open_find(const struct proc *p, uint64_t id)
 {
 	return map_get_ptr(&p->opens, id);
 }
 
-struct open_range *open_add(struct range *r, struct proc *p, uint32_t id, const struct open *o)
+struct open_range *open_add(struct range *r, struct proc *p, uint64_t id, const struct open *o)
 {
 	struct open_range *n = malloc(sizeof(*n));
 	int err = n ? map_set_ptr(&p->opens, id, n) : -ENOMEM;

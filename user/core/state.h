@@ -59,6 +59,8 @@ struct thread {
 	uint64_t gap;		    /* of its process at its last record */
 	uint64_t last_ns;	    /* time of its last call: it never goes back */
 	bool stateless;		    /* once without state: depths in its records prove nothing */
+	bool mixed;		    /* copies take turns: nor do they then */
+	bool headless;		    /* and calls before that are not here */
 	struct stack stack;
 	struct stamp null; /* what was set on a NULL stamp */
 	struct pending pending;
@@ -66,7 +68,7 @@ struct thread {
 
 struct open_range {
 	struct open o;
-	uint32_t id;
+	uint64_t id; /* decode_range_id() */
 	uint32_t id_doubt;
 	bool lost; /* its entry record was lost: no span, but a stop of it is no orphan */
 	struct open_range *prev, *next;
@@ -79,8 +81,8 @@ struct open_range {
 struct waiter {
 	struct waiter *next;
 	uint64_t upto; /* number of the youngest start in flight */
-	uint64_t time_ns, gap;
-	uint32_t id, tid, id_doubt;
+	uint64_t time_ns, gap, id;
+	uint32_t tid, id_doubt;
 	uint8_t func;
 	bool uncertain, doubtful;
 };
@@ -171,8 +173,8 @@ void stamps_fork(struct range *r, const struct proc *parent, struct proc *child,
 void stamp_inherit(struct stamp *dst, const struct stamp *src, uint64_t gap);
 
 /* Begun start/end ranges. open_add takes over the text of *o, also when it fails (NULL). */
-struct open_range *open_add(struct range *r, struct proc *p, uint32_t id, const struct open *o);
-struct open_range *open_find(const struct proc *p, uint32_t id);
+struct open_range *open_add(struct range *r, struct proc *p, uint64_t id, const struct open *o);
+struct open_range *open_find(const struct proc *p, uint64_t id);
 void open_drop(struct range *r, struct proc *p, struct open_range *o);
 
 #endif

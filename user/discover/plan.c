@@ -111,12 +111,22 @@ static bool choose_common(struct planner *pl, const struct entry *e, struct plan
 	return true;
 }
 
+/* Ranges of one copy of the library are not those of another. */
+static bool needs_copy(const struct entry *e)
+{
+	return e->op == OP_PUSH || e->op == OP_POP || e->op == OP_START || e->op == OP_STOP;
+}
+
 static struct probe probe_at(const struct planner *pl, const struct entry *e,
 			     const struct plan_site *site)
 {
+	const struct sym *sym = &pl->scan->funcs[e->func];
+	uint64_t addr = sym->vaddr + site->from_entry;
+	bool told = needs_copy(e) && addr <= UINT32_MAX;
+
 	return (struct probe){.func = e->func,
-			      .offset = pl->scan->funcs[e->func].offset + site->from_entry,
-			      .cookie = e->cookie};
+			      .offset = sym->offset + site->from_entry,
+			      .cookie = COOKIE_WITH_ADDR(e->cookie, told ? addr : 0)};
 }
 
 /* Another traced function at the same address, or -1. */

@@ -293,6 +293,8 @@ int bpf_program_for(struct bpf *b, enum attach_prog prog, uint64_t cookie, struc
 		*out = program_in(b, b->events, prog);
 		return 0;
 	}
+	if (prog != ATTACH_LOADED) /* a program for each function, not for each file */
+		cookie = COOKIE_SAME(cookie);
 	for (v = b->variants; v < b->variants + b->n_variants; v++) {
 		if (v->prog == prog && v->cookie == cookie) {
 			*out = program_in(b, v->ev, prog);

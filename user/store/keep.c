@@ -258,30 +258,32 @@ static void land(struct keep *k, struct keep_proc *p, uint32_t tid)
 
 static int note_stop(struct keep *k, const struct wire *w, const void *rec)
 {
+	uint64_t id = decode_range_id(w);
 	struct keep_proc *p = proc_of(k, w->tgid);
-	struct keep_item *open = p ? map_get_ptr(&p->maps[KEEP_OPEN], w->arg0) : NULL;
+	struct keep_item *open = p ? map_get_ptr(&p->maps[KEEP_OPEN], id) : NULL;
 
 	if (open)
 		item_drop(k, p, open);
 	else if (p && p->maps[KEEP_FLIGHT].n)
-		return keep_last(k, KEEP_EARLY, w->arg0, w, rec);
+		return keep_last(k, KEEP_EARLY, id, w, rec);
 	return 0;
 }
 
 /* A range has begun, unless it was stopped before its start returned. */
 static int note_start(struct keep *k, const struct wire *w, const void *rec)
 {
+	uint64_t id = decode_range_id(w);
 	struct keep_proc *p = proc_of(k, w->tgid);
 	struct keep_item *start = p ? map_get_ptr(&p->maps[KEEP_FLIGHT], w->tid) : NULL;
-	struct keep_item *stop = p ? map_get_ptr(&p->maps[KEEP_EARLY], w->arg1) : NULL;
-	bool failed = w->arg0 || w->flags & WIRE_F_NO_ID;
+	struct keep_item *stop = p ? map_get_ptr(&p->maps[KEEP_EARLY], id) : NULL;
+	bool failed = (int32_t)w->arg0 || w->flags & WIRE_F_NO_ID;
 	bool ended =
 		!failed && start && stop && record_of(stop).time_ns >= record_of(start).time_ns;
 
 	if (ended)
 		item_drop(k, p, stop);
 	land(k, p, w->tid);
-	return failed || ended ? 0 : keep_last(k, KEEP_OPEN, w->arg1, w, rec);
+	return failed || ended ? 0 : keep_last(k, KEEP_OPEN, id, w, rec);
 }
 
 static int note_call(struct keep *k, const struct wire *w, const void *rec)
