@@ -57,6 +57,8 @@ static void proc_forget(struct range *r, struct proc *p, const struct forced_end
 		.count = p->null_stamps,
 	};
 
+	if (end == &unknown_end)
+		p->doubt++; /* the record of its end was lost, others may be as well */
 	proc_end(r, p, end);
 	if (t.count && !r->err)
 		range_fail(r, r->next.tally(r->next.ctx, &t));
@@ -144,6 +146,8 @@ static struct thread *thread_of(struct range *r, const struct event *ev)
 {
 	struct thread *t = thread_get(r, ev->w->tgid, ev->w->tid, true);
 
+	if (t)
+		note_gap(t->proc, ev);
 	if (t && is_new_thread(t, ev))
 		t = thread_anew(r, t);
 	if (!t) {
