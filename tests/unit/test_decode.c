@@ -163,6 +163,16 @@ static void a_text_ends_at_nul_or_limit(void **state)
 	assert_int_equal(m.len, 0);
 }
 
+static void range_ids_are_of_a_copy(void **state)
+{
+	const struct wire stop = {.kind = WIRE_CALL, .arg0 = 0xffffffff00000007, .arg1 = 3};
+	const struct wire started = {.kind = WIRE_RETURN, .arg0 = 3ull << 32, .arg1 = 7};
+
+	(void)state;
+	assert_int_equal(decode_range_id(&stop), 3ull << 32 | 7); /* the program passes 32 bits */
+	assert_int_equal(decode_range_id(&started), 3ull << 32 | 7);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -172,6 +182,7 @@ int main(void)
 		cmocka_unit_test(kinds_and_functions_that_exist),
 		cmocka_unit_test(payloads_that_must_be_there),
 		cmocka_unit_test(a_text_ends_at_nul_or_limit),
+		cmocka_unit_test(range_ids_are_of_a_copy),
 	};
 
 	return RUN(tests);

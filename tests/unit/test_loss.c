@@ -399,6 +399,75 @@ static void a_process_id_used_again(void **state)
 		     "start/end \"\" 10.. 9/9 uncertain\n");
 }
 
+static void an_end_that_was_lost_may_hide_a_return(void **state)
+{
+	(void)state;
+	expect_returns("10 9 mark stamp=1\n"
+		       "15 9 lost return mark ret=-1\n"
+		       "20 9 lost exit last\n"
+		       "30 7 fork child=9\n",
+		       "marker \"\" 10 9/9 uncertain\n");
+}
+
+static void what_was_dropped_may_have_ended_a_range(void **state)
+{
+	(void)state;
+	/* Its start is not here, nor whether it was stopped: the stop may be of the one in flight.
+	 */
+	expect_spans("5 7 loaded kind=21 arg1=2\n"
+		     "10 7/7 return start id=1 ret=0\n"
+		     "20 7/8 start stamp=1\n"
+		     "30 7/9 stop id=1\n"
+		     "40 7/8 return start id=1 ret=0\n"
+		     "50 7/9 stop id=1\n",
+		     "start/end \"\" 20.. 7/8 uncertain\n");
+}
+
+/* ---- Copies of the library ----------------------------------------------------------------- */
+
+static void copies_that_take_turns_prove_no_depth(void **state)
+{
+	(void)state;
+	expect_spans("10 7 push stamp=1 copy=3\n"
+		     "20 7 push stamp=1 copy=5\n"
+		     "30 7 pop copy=3\n"
+		     "40 7 pop copy=5\n",
+		     "push/pop \"\" 10..30 7/7 complete\n"
+		     "push/pop \"\" 20..40 7/7 complete depth=1 parent=#1\n");
+	/* Nothing after a loss, whatever the depth says: it is of both. */
+	expect_spans("10 7 push stamp=1 copy=3\n"
+		     "20 7 push stamp=1 copy=5\n"
+		     "25 7 lost pop copy=3\n"
+		     "30 7 lost push stamp=1 copy=3\n"
+		     "35 7 pop copy=3\n"
+		     "40 7 pop copy=5\n",
+		     "push/pop \"\" 10.. 7/7 uncertain\n"
+		     "push/pop \"\" 20.. 7/7 uncertain depth=1 parent=#1\n");
+	/* One after the other they prove it each. */
+	expect_spans("10 7 push stamp=1 copy=3\n"
+		     "20 7 pop copy=3\n"
+		     "25 7 lost push stamp=1 copy=5\n"
+		     "30 7 lost pop copy=5\n"
+		     "35 7 push stamp=1 copy=5\n"
+		     "40 7 pop copy=5\n",
+		     "push/pop \"\" 10..20 7/7 complete\n"
+		     "push/pop \"\" 35.. 7/7 uncertain\n");
+}
+
+static void an_unseen_push_of_another_copy(void **state)
+{
+	(void)state;
+	/* The number of the old thread's call comes again in the new one's return. */
+	expect_spans("10 7/8 mark stamp=1\n"
+		     "20 7/8 lost exit\n"
+		     "30 7/8 lost push stamp=1 copy=5\n"
+		     "35 7/8 return push ret=0 seq=1\n"
+		     "40 7/8 pop copy=3\n"
+		     "50 7/8 mark stamp=1\n",
+		     "marker \"\" 10 7/8 complete\n"
+		     "marker \"\" 50 7/8 uncertain\n");
+}
+
 /* ---- Returns ------------------------------------------------------------------------------- */
 
 static void lost_returns_of_pushes_and_marks(void **state)
@@ -550,6 +619,10 @@ int main(void)
 		cmocka_unit_test(a_child_of_a_process_with_gaps),
 		cmocka_unit_test(exec_makes_a_fresh_start),
 		cmocka_unit_test(a_process_id_used_again),
+		cmocka_unit_test(an_end_that_was_lost_may_hide_a_return),
+		cmocka_unit_test(what_was_dropped_may_have_ended_a_range),
+		cmocka_unit_test(copies_that_take_turns_prove_no_depth),
+		cmocka_unit_test(an_unseen_push_of_another_copy),
 		cmocka_unit_test(lost_returns_of_pushes_and_marks),
 		cmocka_unit_test(losses_are_told_at_once_and_in_full),
 		cmocka_unit_test(losses_that_only_the_totals_know_are_told_as_well),

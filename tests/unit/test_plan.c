@@ -84,8 +84,15 @@ static const char *kinds(const struct lib *l, unsigned int func)
 
 	assert_int_equal(!!e, l->plan.why[func].entry.used);
 	assert_int_equal(!!r, l->plan.why[func].leave.used);
-	if (e)
-		assert_true(COOKIE_SAME(e->cookie) == COOKIE_SAME(entry_get(func)->cookie));
+	for (const struct probe *p = e; p; p = p == r ? NULL : r) {
+		const struct sym *sym = &l->scan.funcs[func];
+		enum op op = entry_get(func)->op;
+		bool copies = op == OP_PUSH || op == OP_POP || op == OP_START || op == OP_STOP;
+		uint64_t addr = copies ? sym->vaddr + (p->offset - sym->offset) : 0;
+
+		assert_true(COOKIE_SAME(p->cookie) == COOKIE_SAME(entry_get(func)->cookie));
+		assert_int_equal(COOKIE_ADDR(p->cookie), addr);
+	}
 	return text[(e ? 1 : 0) + (r ? 2 : 0)];
 }
 

@@ -268,6 +268,66 @@ static void devices_are_not_opened(void **state)
 	munmap(p, PAGE);
 }
 
+struct known {
+	struct sight sight; /* first: see() takes it */
+	uint64_t keys[8];
+	size_t n;
+};
+
+static bool is_known(void *ctx, uint64_t key)
+{
+	const struct known *k = ctx;
+
+	for (size_t i = 0; i < k->n; i++)
+		if (k->keys[i] == key)
+			return true;
+	return false;
+}
+
+static int learn(void *ctx, const struct proc_file *pf)
+{
+	struct known *k = ctx;
+	int before = k->sight.n;
+	int err = see(&k->sight, pf);
+
+	for (size_t i = 0; k->sight.n > before && i < pf->n_text; i++)
+		k->keys[k->n++] = pf->text[i].key;
+	return err;
+}
+
+/* The same place with another piece, or another file, is no known mapping. */
+static void known_mappings_are_left_out(void **state)
+{
+	const char *path = tmpdir_path(state, "a.so");
+	struct known k = {.sight.path = path};
+	char *p, *q;
+
+	make_file(state, "a.so", 4);
+	p = map(path, NULL, 1, 1, EXEC, MAP_PRIVATE);
+	assert_ok(proc_scan_others(getpid(), is_known, learn, &k));
+	assert_int_equal(k.sight.n, 1);
+	assert_ok(proc_scan_others(getpid(), is_known, learn, &k));
+	assert_int_equal(k.sight.n, 1);
+	q = map(path, NULL, 1, 1, EXEC, MAP_PRIVATE);
+	assert_ok(proc_scan_others(getpid(), is_known, learn, &k));
+	assert_int_equal(k.sight.n, 2);
+	munmap(q, PAGE);
+	map(path, p, 2, 1, EXEC, MAP_PRIVATE | MAP_FIXED);
+	assert_ok(proc_scan_others(getpid(), is_known, learn, &k));
+	assert_int_equal(k.sight.n, 3);
+	assert_int_equal(rename(path, tmpdir_path(state, "old.so")), 0);
+	make_file(state, "a.so", 4);
+	map(path, p, 2, 1, EXEC, MAP_PRIVATE | MAP_FIXED);
+	assert_ok(proc_scan_others(getpid(), is_known, learn, &k));
+	assert_int_equal(k.sight.n, 4);
+	/* What has no effective probes is told each time. */
+	map(path, p, 2, 1, EXEC | PROT_WRITE, MAP_PRIVATE | MAP_FIXED);
+	assert_ok(proc_scan_others(getpid(), is_known, learn, &k));
+	assert_ok(proc_scan_others(getpid(), is_known, learn, &k));
+	assert_int_equal(k.sight.n, 6);
+	munmap(p, PAGE);
+}
+
 static int stop(void *ctx, const struct proc_file *pf)
 {
 	(void)pf;
@@ -295,6 +355,7 @@ int main(void)
 		IN_DIR(one_file_comes_once),
 		IN_DIR(replaced_and_deleted),
 		IN_DIR(odd_names),
+		IN_DIR(known_mappings_are_left_out),
 		cmocka_unit_test(devices_are_not_opened),
 		cmocka_unit_test(callback_ends_the_scan),
 	};

@@ -131,7 +131,8 @@ static bool is_next(const struct thread *t, const struct event *ev)
 static void note_mixed(struct thread *t, const struct event *ev)
 {
 	bool begins = !t->mixed && ev->w->flags & WIRE_F_MIXED;
-	bool unknown = begins && t->stack.real != t->stack.depth;
+	bool unknown =
+		begins && (t->stack.real != t->stack.depth || t->stack.depth != ev->w->depth);
 	bool lost = gap_of(t, ev) != t->gap;
 
 	t->mixed |= begins;
