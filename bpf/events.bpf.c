@@ -49,6 +49,7 @@ static __noinline struct proc_state *join(__u32 tgid, __u64 by_return)
 
 	if (!may_join(tgid))
 		return NULL;
+	fresh.gen = bpf_ktime_get_ns() >> 10;
 	r = reserve_comm(WIRE_JOINED);
 	if (r)
 		r->w.arg0 = by_return;
@@ -301,11 +302,11 @@ static __always_inline void step(struct thread_state *th, int lost)
 }
 
 /*
- * The first call of a thread: makes its state (NULL: the map is full) and tells its name. One that
- * finds no room in the ring is neither counted nor a gap: it is no call, and no range depends on
- * it. The thread then has no name.
+ * The first call of a thread, or since its process joined again: makes its state anew (NULL: the
+ * map is full) and tells its name. One that finds no room in the ring is neither counted nor a gap:
+ * it is no call, and no range depends on it. The thread then has no name.
  */
-static __noinline struct thread_state *thread_new(__u32 tid)
+static __noinline struct thread_state *thread_new(__u32 tid, __u16 gen)
 {
 	struct thread_state *th, *fresh;
 	struct comm_record *r;
@@ -314,10 +315,15 @@ static __noinline struct thread_state *thread_new(__u32 tid)
 	fresh = bpf_map_lookup_elem(&fresh_thread, &zero);
 	if (!fresh)
 		return NULL;
-	bpf_map_update_elem(&threads, &tid, fresh, BPF_NOEXIST);
+	th = bpf_map_lookup_elem(&threads, &tid);
+	if (th) /* nobody else is at it: it is the current thread's */
+		__builtin_memcpy(th, fresh, sizeof(*th));
+	else
+		bpf_map_update_elem(&threads, &tid, fresh, BPF_NOEXIST);
 	th = bpf_map_lookup_elem(&threads, &tid);
 	if (!th)
 		return NULL;
+	th->gen = gen;
 	th->late = is_crowded();
 	r = reserve_comm(WIRE_THREAD);
 	if (r)
@@ -326,13 +332,13 @@ static __noinline struct thread_state *thread_new(__u32 tid)
 }
 
 /* The state of the current thread with what both programs put there. */
-static __always_inline struct thread_state *thread_here(void *ctx)
+static __always_inline struct thread_state *thread_here(void *ctx, const struct proc_state *proc)
 {
 	__u32 tid = thread_key();
 	struct thread_state *th = bpf_map_lookup_elem(&threads, &tid);
 
-	if (!th)
-		th = thread_new(tid);
+	if (!th || th->gen != proc->gen)
+		th = thread_new(tid, proc->gen);
 	if (!th)
 		return NULL;
 	th->ids = current_ids();
@@ -356,7 +362,7 @@ int entry(struct pt_regs *ctx)
 	if (!count)
 		return 0;
 	__sync_fetch_and_add(&count->calls, 1);
-	th = thread_here(ctx);
+	th = thread_here(ctx, proc);
 	if (!th) {
 		count_stateless();
 		if (emit_stateless(ctx, proc))
@@ -451,7 +457,7 @@ int leave(struct pt_regs *ctx)
 
 	if (!proc)
 		return 0;
-	th = thread_here(ctx);
+	th = thread_here(ctx, proc);
 	if (th) {
 		/* The call is over: its argument's place takes the return value. */
 		th->arg0 = PT_REGS_RC(ctx);

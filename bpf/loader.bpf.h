@@ -33,19 +33,27 @@ static __always_inline int is_watched(const struct proc_state *proc, __u32 tgid)
 	return proc ? !(proc->flags & PROC_IGNORED) : may_join(tgid);
 }
 
-/* One waited in vain a moment ago: who need not wait does not, but it is counted. */
-static __always_inline int is_pause(void)
+/* Did one like it wait in vain a moment ago? Then acltap is busy. */
+static __always_inline int is_pause(const struct proc_state *proc)
 {
 	struct control *c = switches();
 
-	if (!c || bpf_ktime_get_ns() - c->expired_ns > STOP_PAUSE_NS)
+	return c && bpf_ktime_get_ns() - (proc ? c->expired_ns : c->hurried_ns) < STOP_PAUSE_NS;
+}
+
+static __always_inline int goes_on(const struct proc_state *proc)
+{
+	struct control *c = switches();
+
+	if (!is_pause(proc))
 		return 0;
-	__sync_fetch_and_add(&c->expired, 1);
+	if (c)
+		__sync_fetch_and_add(proc ? &c->passed : &c->hurried, 1);
 	return 1;
 }
 
 /* Should this process be held? Then its state becomes held. */
-static __always_inline int hold(__u32 tgid, __u32 held)
+static __noinline int hold(const struct proc_state *proc, __u32 tgid, __u32 held)
 {
 	__u32 *stop = bpf_map_lookup_elem(&stops, &tgid);
 
@@ -53,7 +61,7 @@ static __always_inline int hold(__u32 tgid, __u32 held)
 		return 0;
 	if (*stop == STOP_QUIET)
 		*stop = STOP_ARMED;
-	else if (*stop == STOP_ARMED || (*stop == STOP_SETTLED && !is_pause()))
+	else if (*stop == STOP_ARMED || (*stop == STOP_SETTLED && !goes_on(proc)))
 		*stop = held;
 	return *stop == held;
 }
@@ -102,7 +110,7 @@ int loaded(struct pt_regs *ctx)
 
 	if (!is_watched(proc, tgid) || loader_state(ctx) != R_DEBUG_CONSISTENT)
 		return 0;
-	if (may_signal && hold(tgid, STOP_SENT))
+	if (may_signal && hold(proc, tgid, STOP_SENT))
 		bpf_send_signal(SIGSTOP);
 	tell_loaded(proc);
 	return 0;
@@ -146,11 +154,11 @@ static __always_inline void count_expired(const struct proc_state *proc)
 }
 
 /* The probed library may be what is unmapped now: the next one is as good as the first. */
-static __always_inline void rearm(__u32 tgid)
+static __always_inline void rearm(const struct proc_state *proc, __u32 tgid)
 {
 	__u32 *stop = bpf_map_lookup_elem(&stops, &tgid);
 
-	if (stop && *stop == STOP_SETTLED)
+	if (stop && *stop == STOP_SETTLED && !is_pause(proc))
 		*stop = STOP_ARMED;
 }
 
@@ -171,7 +179,7 @@ int loaded_wait(struct pt_regs *ctx)
 		return 0;
 	state = loader_state(ctx);
 	if (state == R_DEBUG_DELETE)
-		rearm(w.tgid);
+		rearm(proc, w.tgid);
 	if (state != R_DEBUG_CONSISTENT)
 		return 0;
 	if (!proc)
@@ -181,7 +189,7 @@ int loaded_wait(struct pt_regs *ctx)
 	w.until = bpf_ktime_get_ns() + (!proc			? STOP_WAIT_ANY_NS
 					: w.was == STOP_SETTLED ? STOP_WAIT_AGAIN_NS
 								: STOP_WAIT_NS);
-	if (!hold(w.tgid, STOP_WAIT)) {
+	if (!hold(proc, w.tgid, STOP_WAIT)) {
 		tell_loaded(proc);
 		return 0;
 	}

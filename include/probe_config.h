@@ -50,7 +50,8 @@ enum probe_depth { DEPTH_KEEP, DEPTH_PUSH, DEPTH_POP };
 /* State of a traced process; key: tgid. Made by user space or at fork, removed at exit. */
 struct proc_state {
 	__u32 gap;   /* records lost so far */
-	__u32 flags; /* enum proc_flag */
+	__u16 flags; /* enum proc_flag */
+	__u16 gen;   /* another one each time it joins: its threads begin anew */
 };
 
 enum proc_flag {
@@ -109,7 +110,8 @@ struct thread_state {
 	__u32 late;	/* made after some threads had found no room: this may be one of them */
 	__u32 copy;	/* of the library, of the last push or pop */
 	__u32 started;	/* and of the last start */
-	__u32 mixed;	/* WIRE_F_MIXED once it is so */
+	__u16 mixed;	/* WIRE_F_MIXED once it is so */
+	__u16 gen;	/* of its process when it was made */
 	__u8 text[256]; /* a message whose page had to be brought in */
 };
 
@@ -139,6 +141,8 @@ struct control {
 	__u32 unfollowed; /* children for which the map of processes has no room; they count too */
 	__u32 hold_new;	  /* -a, -n where exec is not seen: a process that is not traced is held */
 	__u64 expired_ns; /* when one of these waited in vain, or was forgotten */
+	__u32 passed;	  /* changes of processes that did not wait since acltap was busy */
+	__u32 skipped;	  /* runs of programs that the kernel left out: part of every gap */
 };
 
 /* Offset of r_state in struct r_debug (<link.h>), and its value when no change is under way. */

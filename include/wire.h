@@ -52,7 +52,9 @@ enum wire_flag {
 /*
  * A process can have several copies of the library, each with ranges of its own. Which one a call
  * belongs to is in arg1 of push, pop, start and stop, and above the 32 bits of the return value in
- * arg0 of a start's return: equal in one process for one copy, 0 = not known.
+ * arg0 of a start's return: equal in one process for one copy, 0 = not known. It is a
+ * number for where the file's address 0 is, so that two copies can be equal only when they lie 8 TB
+ * apart, or were linked for different addresses.
  */
 
 /* Why: arg0 of WIRE_JOINED. */

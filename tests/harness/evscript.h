@@ -37,7 +37,8 @@
  *                version capture_id boot_id pid_space source shift ended aligned
  * option raw "BYTES"    any bytes in place of a record
  *
- * Flags as words: unreadable cut nostate latestate noid last returns.
+ * Flags as words: unreadable cut nostate latestate noid last returns mixed.
+ * copy= of push, pop, start, stop: of which copy of the library; sets mixed by itself.
  * Overrides of what is worked out: kind= func= seq= gap= depth= min_depth= arg0= arg1= flags=
  * msg_len= size= (of the whole record).
  */

@@ -306,6 +306,13 @@ static void call_pop(struct gen *g, struct thread *t, int rec)
 		return;
 	}
 	end(g, t->stack[at], SPAN_COMPLETE, rec_at(g, rec)->time_ns, t->tid, rec);
+	for (int i = at + 1; i < t->depth; i++) {
+		struct truth *above = &g->w->truths[t->stack[i]];
+
+		above->depth--;
+		if (above->parent == t->stack[at])
+			above->parent = g->w->truths[t->stack[at]].parent;
+	}
 	for (t->depth--; at < t->depth; at++) {
 		t->stack[at] = t->stack[at + 1];
 		t->copies[at] = t->copies[at + 1];

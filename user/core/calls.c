@@ -145,14 +145,13 @@ static void do_push(struct range *r, struct thread *t, const struct event *ev, b
 static void do_pop(struct range *r, struct thread *t, const struct event *ev, bool blind)
 {
 	struct open o;
+	bool lost;
 
 	switch (stack_pop(&t->stack, ev->w->arg1, &o)) {
 	case LEVEL_NONE:
 		/* Without the thread's own depth a push may as well have been lost. */
-		counts_add(r->counts,
-			   blind && (t->proc->lost || t->headless) ? TALLY_LOST_START
-								   : TALLY_ORPHAN,
-			   ev->w->func);
+		lost = t->headless || (blind && t->proc->lost);
+		counts_add(r->counts, lost ? TALLY_LOST_START : TALLY_ORPHAN, ev->w->func);
 		break;
 	case LEVEL_LOST:
 		counts_add(r->counts, TALLY_LOST_START, ev->w->func);

@@ -110,13 +110,6 @@ static bool has_lost_past(const struct thread *t, const struct event *ev)
 	return first && ev->w->flags & WIRE_F_LATE_STATE && (ev->w->gap || t->proc->dropped);
 }
 
-/* What was lost belongs somewhere in the past: the levels on the stack prove nothing now. */
-static void distrust_stack(struct thread *t)
-{
-	for (uint32_t i = 0; i < t->stack.n; i++)
-		t->stack.levels[i].o.uncertain = true;
-}
-
 /* Is it the next record of its thread? */
 static bool is_next(const struct thread *t, const struct event *ev)
 {
@@ -126,21 +119,19 @@ static bool is_next(const struct thread *t, const struct event *ev)
 /*
  * Copies of the library take turns in it: the kernel side's depth is of all together, and a pop
  * that finds nothing in its copy lowers it too. So only what is paired here counts, and where a
- * record is missing, or the copy of a level is not known, nothing does from then on.
+ * record is missing, or the copy of a level is not known, nothing is known to be open.
  */
-static void note_mixed(struct thread *t, const struct event *ev)
+static void note_mixed(struct range *r, struct thread *t, const struct event *ev)
 {
 	bool begins = !t->mixed && ev->w->flags & WIRE_F_MIXED;
 	bool unknown =
 		begins && (t->stack.real != t->stack.depth || t->stack.depth != ev->w->depth);
-	bool lost = gap_of(t, ev) != t->gap;
 
 	t->mixed |= begins;
-	if (!t->mixed || t->stateless || (!lost && !unknown && is_next(t, ev)))
+	if (!t->mixed || (!unknown && gap_of(t, ev) == t->gap && is_next(t, ev)))
 		return;
-	t->headless = !lost;
-	t->stateless = true;
-	distrust_stack(t);
+	t->headless = true;
+	stack_sync(r, t, 0, 0);
 }
 
 static struct thread *thread_of(struct range *r, const struct event *ev)
@@ -157,7 +148,7 @@ static struct thread *thread_of(struct range *r, const struct event *ev)
 	}
 	note_gap(t->proc, ev);
 	t->stateless |= (ev->w->flags & WIRE_F_NO_STATE) || has_lost_past(t, ev);
-	note_mixed(t, ev);
+	note_mixed(r, t, ev);
 	return t;
 }
 
@@ -180,6 +171,13 @@ static void seen(struct thread *t, const struct event *ev)
 	/* What was set before a late record may have been set anew by it, and the reverse. */
 	if (ev->late)
 		t->proc->doubt++;
+}
+
+/* A late record belongs somewhere in the past: the levels on the stack prove nothing now. */
+static void distrust_stack(struct thread *t)
+{
+	for (uint32_t i = 0; i < t->stack.n; i++)
+		t->stack.levels[i].o.uncertain = true;
 }
 
 static void do_call(struct range *r, const struct event *ev)

@@ -49,6 +49,16 @@ static bool is_of(const struct level *l, uint32_t copy)
 	return !copy || !l->o.copy || l->o.copy == copy;
 }
 
+/* What goes on when a level of another copy ends below it is no longer in that. */
+static void move_out(struct stack *s, uint32_t from, const struct level *l)
+{
+	for (uint32_t i = from; i < s->n; i++) {
+		s->levels[i].o.depth--;
+		if (l->kind == LEVEL_REAL && s->levels[i].o.parent == l->o.id)
+			s->levels[i].o.parent = l->o.parent;
+	}
+}
+
 enum level_kind stack_pop(struct stack *s, uint32_t copy, struct open *o)
 {
 	enum level_kind kind;
@@ -59,6 +69,7 @@ enum level_kind stack_pop(struct stack *s, uint32_t copy, struct open *o)
 	if (!at--)
 		return LEVEL_NONE;
 	kind = s->levels[at].kind;
+	move_out(s, at + 1, &s->levels[at]);
 	if (kind == LEVEL_REAL) {
 		*o = s->levels[at].o;
 		s->real--;

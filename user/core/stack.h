@@ -45,7 +45,10 @@ struct stack {
 int stack_push(struct stack *s, const struct open *o);
 /* count levels of a kind other than real. -ENOMEM. */
 int stack_push_unknown(struct stack *s, enum level_kind kind, uint32_t copy, uint32_t count);
-/* Takes the innermost level of that copy: its kind (NONE: there is none), and *o when real. */
+/*
+ * Takes the innermost level of that copy: its kind (NONE: there is none), and *o when real. Levels
+ * of other copies above it are moved out of it.
+ */
 enum level_kind stack_pop(struct stack *s, uint32_t copy, struct open *o);
 /* Takes up to count innermost levels at once, all of one unknown kind; 0 when the top is real. */
 uint32_t stack_drop_unknown(struct stack *s, uint32_t count);

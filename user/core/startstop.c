@@ -237,8 +237,9 @@ void start_return_alone(struct range *r, struct thread *t, const struct event *e
 	struct proc *p = t->proc;
 	uint64_t id = decode_range_id(ev->w);
 	struct open_range *old = open_find(p, id), *o;
-	/* In what was dropped it may have ended already. */
-	const struct open nothing = {.start_ns = ev->w->time_ns, .uncertain = p->dropped};
+	/* In what was dropped it has begun, and may have ended already. */
+	const struct open nothing = {.start_ns = p->dropped ? 0 : ev->w->time_ns,
+				     .uncertain = p->dropped};
 
 	if ((int32_t)ev->w->arg0 || ev->w->flags & WIRE_F_NO_ID)
 		return;

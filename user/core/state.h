@@ -60,7 +60,7 @@ struct thread {
 	uint64_t last_ns;	    /* time of its last call: it never goes back */
 	bool stateless;		    /* once without state: depths in its records prove nothing */
 	bool mixed;		    /* copies take turns: nor do they then */
-	bool headless;		    /* and calls before that are not here */
+	bool headless;		    /* and something may have been open that is not known */
 	struct stack stack;
 	struct stamp null; /* what was set on a NULL stamp */
 	struct pending pending;

@@ -152,8 +152,8 @@ static void watch_names(struct follow_bpf *fo)
 		log_warn("processes that get another name are not seen: %s", strerror(errno));
 }
 
-/* types: negative: all of the kernel's. */
-static int load_follow(struct bpf *b, int types)
+/* types: negative: all of the kernel's. named: with what sees new names. */
+static int load_with(struct bpf *b, int types, bool named)
 {
 	LIBBPF_OPTS(bpf_object_open_opts, opts);
 	struct follow_bpf *fo;
@@ -170,7 +170,7 @@ static int load_follow(struct bpf *b, int types)
 	fo->rodata->ns_ino = b->events->rodata->ns_ino;
 	fo->rodata->follow = b->cfg.follow;
 	fo->rodata->launch = b->cfg.launch;
-	bpf_program__set_autoload(fo->progs.on_rename, b->cfg.named);
+	bpf_program__set_autoload(fo->progs.on_rename, named);
 	bpf_program__set_autoattach(fo->progs.on_rename, false);
 	err = share_maps(fo->obj, b->events);
 	err = err ?: follow_bpf__load(fo);
@@ -179,9 +179,19 @@ static int load_follow(struct bpf *b, int types)
 		follow_bpf__destroy(fo);
 		return err;
 	}
-	if (b->cfg.named)
+	if (named)
 		watch_names(fo);
 	b->follow = fo;
+	return 0;
+}
+
+static int load_follow(struct bpf *b, int types)
+{
+	int err = load_with(b, types, b->cfg.named);
+
+	if (!err || !b->cfg.named || load_with(b, types, false))
+		return err;
+	log_warn("processes that get another name are not seen: %s", strerror(-err));
 	return 0;
 }
 
@@ -371,27 +381,25 @@ void bpf_each_pid(int map_fd, void (*visit)(void *ctx, pid_t pid), void *ctx)
 	}
 }
 
-/*
- * Where the kernel can preempt a program at a tracepoint (Linux 7), one that another task brings
- * about on that CPU meanwhile is not run. Whether it was one of ours that forked or ended nobody
- * knows: it counts as lost.
- */
-static uint64_t skipped_runs(const struct bpf *b)
+static uint64_t skipped_runs(const struct bpf_program *p)
 {
-	struct bpf_program *p;
+	struct bpf_prog_info info = {0};
+	__u32 len = sizeof(info);
+
+	return bpf_obj_get_info_by_fd(bpf_program__fd(p), &info, &len) ? 0 : info.recursion_misses;
+}
+
+void bpf_note_skipped(struct bpf *b)
+{
 	uint64_t n = 0;
 
 	if (!b->follow)
-		return 0;
-	bpf_object__for_each_program(p, b->follow->obj)
-	{
-		struct bpf_prog_info info = {0};
-		__u32 len = sizeof(info);
-
-		if (!bpf_obj_get_info_by_fd(bpf_program__fd(p), &info, &len))
-			n += info.recursion_misses;
-	}
-	return n;
+		return;
+	n += skipped_runs(b->follow->progs.on_fork);
+	n += skipped_runs(b->follow->progs.on_exec);
+	n += skipped_runs(b->follow->progs.on_exit);
+	if (n > b->control->skipped) /* a question that failed counts as none */
+		__atomic_store_n(&b->control->skipped, (uint32_t)n, __ATOMIC_RELAXED);
 }
 
 int bpf_counts(const struct bpf *b, unsigned int func, struct func_count *out)
@@ -413,6 +421,6 @@ int bpf_counts(const struct bpf *b, unsigned int func, struct func_count *out)
 		out->lost_returns += v[i].lost_returns;
 	}
 	if (func == PROBE_FUNC_LIFECYCLE)
-		out->lost += skipped_runs(b);
+		out->lost += b->control->skipped;
 	return 0;
 }

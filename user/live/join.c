@@ -123,8 +123,6 @@ static struct proc *admit(struct procs *ps, pid_t pid, const char *told, bool fo
 	if (!wanted) {
 		ps->unproven += !ps->cfg.bpf->follow && !is_same(p);
 		bpf_ignore_process(ps->cfg.bpf, (uint32_t)pid);
-		if (ps->cfg.join == JOIN_NAMED) /* with another name they begin anew */
-			bpf_forget_threads(ps->cfg.bpf, (uint32_t)pid);
 		forget_stop(ps, pid);
 		return p;
 	}

@@ -230,7 +230,8 @@ static void tell_expired(struct procs *ps, struct proc *p, pid_t pid, uint64_t s
 	static const char late[] = "probed late: calls may not be seen";
 	uint32_t expired = __atomic_load_n(&ps->cfg.bpf->control->expired, __ATOMIC_RELAXED);
 
-	if (expired == ps->expired || clock_mono_ns() - since_ns < STOP_WAIT_AGAIN_NS)
+	if (expired == ps->expired || !since_ns || stops_held(ps->cfg.bpf, pid) ||
+	    clock_mono_ns() - since_ns < STOP_WAIT_AGAIN_NS)
 		return;
 	ps->expired++;
 	if (p && p->late)
@@ -243,7 +244,10 @@ static void tell_expired(struct procs *ps, struct proc *p, pid_t pid, uint64_t s
 
 uint32_t procs_untold(const struct procs *ps)
 {
-	return __atomic_load_n(&ps->cfg.bpf->control->expired, __ATOMIC_RELAXED) - ps->expired;
+	const struct control *c = ps->cfg.bpf->control;
+
+	return __atomic_load_n(&c->expired, __ATOMIC_RELAXED) - ps->expired +
+	       __atomic_load_n(&c->passed, __ATOMIC_RELAXED);
 }
 
 /* One whose fork record was lost is known to the programs only. */
@@ -270,6 +274,8 @@ static void changed(struct procs *ps, pid_t pid, uint64_t loaded_ns)
 		join_mapped(ps, pid, loaded_ns);
 		return;
 	}
+	if (p && !how) /* it runs on: what is at a known place may be something else by now */
+		map_free(&p->plain);
 	if (p)
 		procs_look(ps, p);
 	tell_expired(ps, p, pid, loaded_ns);

@@ -156,7 +156,7 @@ static void count_return(struct recorder *r, const struct wire *w)
 {
 	const struct entry *e = entry_get(w->func);
 
-	if (e && e->op == OP_START && !w->arg0 && !(w->flags & WIRE_F_NO_ID))
+	if (e && e->op == OP_START && !(int32_t)w->arg0 && !(w->flags & WIRE_F_NO_ID))
 		r->stats.open++;
 	if (e && e->op == OP_CREATE && !w->arg0)
 		r->stats.null_stamps++;
@@ -306,6 +306,7 @@ static int look_for_loss(struct recorder *r)
 	uint64_t now = clock_mono_ns();
 	int err = 0;
 
+	bpf_note_skipped(r->cfg.bpf);
 	for (size_t i = 0; i < entry_count() && !err; i++)
 		err = look_at(r, i, now);
 	err = err ?: look_at(r, PROBE_FUNC_LIFECYCLE, now);
