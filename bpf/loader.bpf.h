@@ -33,27 +33,20 @@ static __always_inline int is_watched(const struct proc_state *proc, __u32 tgid)
 	return proc ? !(proc->flags & PROC_IGNORED) : may_join(tgid);
 }
 
-/* Did one like it wait in vain a moment ago? Then acltap is busy. */
-static __always_inline int is_pause(const struct proc_state *proc)
+/* The guardian let somebody go on, and acltap has not been back since: nobody is held for a while.
+ */
+static __always_inline int is_blocked(void)
 {
 	struct control *c = switches();
 
-	return c && bpf_ktime_get_ns() - (proc ? c->expired_ns : c->hurried_ns) < STOP_PAUSE_NS;
-}
-
-static __always_inline int goes_on(const struct proc_state *proc)
-{
-	struct control *c = switches();
-
-	if (!is_pause(proc))
+	if (!c || !c->blocked_ns || bpf_ktime_get_ns() - c->blocked_ns > STOP_BLOCKED_NS)
 		return 0;
-	if (c)
-		__sync_fetch_and_add(proc ? &c->passed : &c->hurried, 1);
+	__sync_fetch_and_add(&c->passed, 1);
 	return 1;
 }
 
 /* Should this process be held? Then its state becomes held. */
-static __noinline int hold(const struct proc_state *proc, __u32 tgid, __u32 held)
+static __always_inline int hold(__u32 tgid, __u32 held)
 {
 	__u32 *stop = bpf_map_lookup_elem(&stops, &tgid);
 
@@ -61,7 +54,7 @@ static __noinline int hold(const struct proc_state *proc, __u32 tgid, __u32 held
 		return 0;
 	if (*stop == STOP_QUIET)
 		*stop = STOP_ARMED;
-	else if (*stop == STOP_ARMED || (*stop == STOP_SETTLED && !goes_on(proc)))
+	else if (*stop == STOP_ARMED && !is_blocked())
 		*stop = held;
 	return *stop == held;
 }
@@ -110,7 +103,7 @@ int loaded(struct pt_regs *ctx)
 
 	if (!is_watched(proc, tgid) || loader_state(ctx) != R_DEBUG_CONSISTENT)
 		return 0;
-	if (may_signal && hold(proc, tgid, STOP_SENT))
+	if (may_signal && hold(tgid, STOP_SENT))
 		bpf_send_signal(SIGSTOP);
 	tell_loaded(proc);
 	return 0;
@@ -120,8 +113,7 @@ struct wait {
 	__u64 until;
 	__u64 ip; /* of the waiting thread: its page was just run, so it is resident */
 	__u32 tgid;
-	__u16 was;   /* its state before */
-	__u16 state; /* and in the end */
+	__u32 state; /* in the end */
 };
 
 static long wait_step(__u32 i, struct wait *w)
@@ -150,23 +142,23 @@ static __always_inline void count_expired(const struct proc_state *proc)
 	if (!c)
 		return;
 	__sync_fetch_and_add(proc ? &c->expired : &c->hurried, 1);
-	*(proc ? &c->expired_ns : &c->hurried_ns) = bpf_ktime_get_ns();
+	if (!proc)
+		c->hurried_ns = bpf_ktime_get_ns();
 }
 
-/* The probed library may be what is unmapped now: the next one is as good as the first. */
-static __always_inline void rearm(const struct proc_state *proc, __u32 tgid)
+/* The probed library may be what is unmapped now: look again afterwards, before anything else. */
+static __always_inline void rearm(__u32 tgid)
 {
 	__u32 *stop = bpf_map_lookup_elem(&stops, &tgid);
 
-	if (stop && *stop == STOP_SETTLED && !is_pause(proc))
+	if (stop && *stop == STOP_SETTLED)
 		*stop = STOP_ARMED;
 }
 
 /*
  * The same without a signal, which parents and other threads would notice: the thread waits here.
  * Sleepable, so that the RCU grace periods that attaching needs go on meanwhile. When user space
- * does not answer in time, a launched process is stopped by the signal; others go on, and so does
- * one that has a probed library, since what it loads is hardly ever another.
+ * does not answer in time, a launched process is stopped by the signal, others go on.
  */
 SEC("uprobe")
 int loaded_wait(struct pt_regs *ctx)
@@ -179,17 +171,13 @@ int loaded_wait(struct pt_regs *ctx)
 		return 0;
 	state = loader_state(ctx);
 	if (state == R_DEBUG_DELETE)
-		rearm(proc, w.tgid);
+		rearm(w.tgid);
 	if (state != R_DEBUG_CONSISTENT)
 		return 0;
 	if (!proc)
 		arm_new(w.tgid);
-	stop = bpf_map_lookup_elem(&stops, &w.tgid);
-	w.was = stop ? *stop : STOP_SETTLED;
-	w.until = bpf_ktime_get_ns() + (!proc			? STOP_WAIT_ANY_NS
-					: w.was == STOP_SETTLED ? STOP_WAIT_AGAIN_NS
-								: STOP_WAIT_NS);
-	if (!hold(proc, w.tgid, STOP_WAIT)) {
+	w.until = bpf_ktime_get_ns() + (proc ? STOP_WAIT_NS : STOP_WAIT_ANY_NS);
+	if (!hold(w.tgid, STOP_WAIT)) {
 		tell_loaded(proc);
 		return 0;
 	}
@@ -198,7 +186,7 @@ int loaded_wait(struct pt_regs *ctx)
 	if (w.state != STOP_WAIT)
 		return 0;
 	stop = bpf_map_lookup_elem(&stops, &w.tgid);
-	if (stop && may_signal && may_stop() && w.was != STOP_SETTLED) {
+	if (stop && may_signal && may_stop()) {
 		*stop = STOP_SENT;
 		bpf_send_signal(SIGSTOP);
 		return 0;
@@ -206,7 +194,7 @@ int loaded_wait(struct pt_regs *ctx)
 	if (may_stop()) /* else tracing ends: nothing is missed */
 		count_expired(bpf_map_lookup_elem(&procs, &w.tgid));
 	if (stop)
-		*stop = STOP_SETTLED;
+		*stop = STOP_ARMED;
 	return 0;
 }
 

@@ -61,24 +61,24 @@ enum proc_flag {
 
 /*
  * What may be done to a process when its mappings change; key: tgid. One that maps a probed library
- * is held as well, unless acltap is busy, until it unmaps something.
+ * is not held again, until it unmaps something: programs load hundreds of others afterwards.
  */
 enum stop_state {
 	STOP_ARMED = 1,	  /* the next change stops it */
 	STOP_QUIET = 2,	  /* the next change, that of program start, only notifies; then armed */
 	STOP_SENT = 3,	  /* SIGSTOP was sent: whoever sees this continues it */
 	STOP_WAIT = 4,	  /* it waits inside the probe; user space answers ARMED or SETTLED */
-	STOP_SETTLED = 5, /* maps a probed library, or waited in vain: not while acltap is busy */
+	STOP_SETTLED = 5, /* maps a probed library: changes only notify; armed by an unmapping */
 };
 
 /* How long a process waits inside the probe before it is stopped by a signal. */
 #define STOP_WAIT_NS 500000000ull
-/* One that has a probed library; attaching to another takes 100 ms. */
-#define STOP_WAIT_AGAIN_NS 300000000ull
 /* -a, -n: one that nobody asked for by its number waits less for acltap. */
 #define STOP_WAIT_ANY_NS 100000000ull
-/* When one waited in vain, acltap is busy: who need not be held is not held for so long. */
+/* When one waited in vain, acltap is busy: nobody is held for so long. */
 #define STOP_PAUSE_NS 1000000000ull
+/* When one that was stopped was forgotten, acltap is blocked: it can take long. */
+#define STOP_BLOCKED_NS 30000000000ull
 
 /* A program file that has been looked at; the value is an enum stop_state for its next start. */
 struct exe_key {
@@ -140,8 +140,8 @@ struct control {
 	__u32 stateless;  /* calls of threads for which the map has no room; the programs count */
 	__u32 unfollowed; /* children for which the map of processes has no room; they count too */
 	__u32 hold_new;	  /* -a, -n where exec is not seen: a process that is not traced is held */
-	__u64 expired_ns; /* when one of these waited in vain, or was forgotten */
-	__u32 passed;	  /* changes of processes that did not wait since acltap was busy */
+	__u64 blocked_ns; /* when the guardian continued one, 0 = acltap has been back since */
+	__u32 passed;	  /* changes of processes that were not held since then; programs count */
 	__u32 skipped;	  /* runs of programs that the kernel left out: part of every gap */
 };
 

@@ -19,7 +19,7 @@ complete_or_told() {	# name, events file
 
 in_time() {	# name, events file
 	# On a busy machine the wait for the probes may run out: that is said.
-	if grep -qE 'waited for its probes too long|was not waited for' "$tmp/stderr"; then
+	if grep -qE 'waited for its probes too long' "$tmp/stderr"; then
 		ok "$1: late, and said"
 	elif [ -n "$holds" ]; then
 		compare_truth "$1: events from the first call on" "$2"
@@ -47,9 +47,9 @@ late() {	# name, repetitions, libraries...: launched, then attached
 late "one library" 1 "$T/jmp/libmsprofiler.so"
 late "loaded again and again" 20 "$T/jmp/libmsprofiler.so"
 
-# Several copies in one process, known before or not, loaded one after the other or kept. Where no
-# probe can hold a process, one with a probed library is not stopped again: what another copy did
-# before it was looked at is missing, and that is said.
+# Several copies in one process: all are probed at once when known before; else what another copy
+# did before it was looked at is missing, and that is said (a process with a probed library is not
+# stopped again: programs load hundreds of others behind it).
 copies=("$T"/{jmp,stack,endbr,push}/libmsprofiler.so)
 new_truth
 run_acltap record -o "$tmp/copies.ndjson" --no-stop --lib "${copies[0]}" --lib "${copies[1]}" \
@@ -59,16 +59,16 @@ compare_truth "several copies, known: events from the first call on" "$tmp/copie
 new_truth
 run_acltap record -o "$tmp/copies2.ndjson" -- "$T/dlopen_late" 0 12 "${copies[@]}"
 assert_eq "several copies, unknown: status" "$status" 0
-in_time "several copies, unknown" "$tmp/copies2.ndjson"
+complete_or_told "several copies, unknown" "$tmp/copies2.ndjson"
 for i in $(seq 5); do
 	new_truth
 	ACLTAP_KEEP=1 run_acltap record -f -o "$tmp/kept.ndjson" -- "$T/dlopen_late" 0 4 "${copies[@]}"
-	in_time "several copies, all kept, run $i" "$tmp/kept.ndjson"
+	complete_or_told "several copies, all kept, run $i" "$tmp/kept.ndjson"
 done
 new_truth
 ACLTAP_KEEP=1 start_target "$T/dlopen_late" 300 4 "${copies[@]}"
 attach_and_run -f -o "$tmp/kept.ndjson"
-in_time "several copies, all kept, attached" "$tmp/kept.ndjson"
+complete_or_told "several copies, all kept, attached" "$tmp/kept.ndjson"
 # Used at the same time they share nothing: neither stacks nor ids, be they of one file or of two.
 # Before 5.15 a program is not told where its probe is, so that they are taken for one.
 if [ "$(printf '%s\n' 5.15 "$(uname -r)" | sort -V | head -n 1)" = 5.15 ]; then

@@ -433,7 +433,7 @@ static void copies_that_take_turns_prove_no_depth(void **state)
 		     "30 7 pop copy=3\n"
 		     "40 7 pop copy=5\n",
 		     "push/pop \"\" 10..30 7/7 complete\n"
-		     "push/pop \"\" 20..40 7/7 complete depth=1 parent=#1\n");
+		     "push/pop \"\" 20..40 7/7 complete\n");
 	/* Nothing after a loss, whatever the depth says: it is of both. */
 	expect_spans("10 7 push stamp=1 copy=3\n"
 		     "20 7 push stamp=1 copy=5\n"
@@ -441,8 +441,8 @@ static void copies_that_take_turns_prove_no_depth(void **state)
 		     "30 7 lost push stamp=1 copy=3\n"
 		     "35 7 pop copy=3\n"
 		     "40 7 pop copy=5\n",
-		     "push/pop \"\" 10.. 7/7 uncertain\n"
-		     "push/pop \"\" 20.. 7/7 uncertain depth=1 parent=#1\n");
+		     "push/pop \"\" 20.. 7/7 uncertain depth=1 parent=#1\n"
+		     "push/pop \"\" 10.. 7/7 uncertain\n");
 	/* One after the other they prove it each. */
 	expect_spans("10 7 push stamp=1 copy=3\n"
 		     "20 7 pop copy=3\n"

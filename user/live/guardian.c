@@ -103,9 +103,9 @@ static void look_at(void *ctx, pid_t pid)
 		return;
 	looks = looks_so_far(l->last, pid) + 1;
 	if (looks > FORGOTTEN_LOOKS) {
-		stops_set(l->b, pid, STOP_SETTLED, BPF_EXIST); /* see expired_ns */
+		stops_set(l->b, pid, STOP_ARMED, BPF_EXIST);
 		kill(pid, SIGCONT);
-		l->b->control->expired_ns = clock_mono_ns();
+		l->b->control->blocked_ns = clock_mono_ns();
 		__atomic_add_fetch(&l->b->control->released, 1, __ATOMIC_RELAXED);
 	} else if (l->now.n < STOPPED_MAX) {
 		l->now.pid[l->now.n] = pid;

@@ -231,7 +231,7 @@ static void tell_expired(struct procs *ps, struct proc *p, pid_t pid, uint64_t s
 	uint32_t expired = __atomic_load_n(&ps->cfg.bpf->control->expired, __ATOMIC_RELAXED);
 
 	if (expired == ps->expired || !since_ns || stops_held(ps->cfg.bpf, pid) ||
-	    clock_mono_ns() - since_ns < STOP_WAIT_AGAIN_NS)
+	    clock_mono_ns() - since_ns < STOP_WAIT_NS)
 		return;
 	ps->expired++;
 	if (p && p->late)
@@ -240,6 +240,11 @@ static void tell_expired(struct procs *ps, struct proc *p, pid_t pid, uint64_t s
 		p->late = true;
 	log_warn("PID %d waited for its probes too long and went on: calls may not be seen", pid);
 	facts_put(ps->rec, pid, FACT_UNPROBED, late, sizeof(late) - 1);
+}
+
+unsigned int procs_ended_early(const struct procs *ps)
+{
+	return ps->ended_early;
 }
 
 uint32_t procs_untold(const struct procs *ps)
@@ -269,6 +274,7 @@ static void changed(struct procs *ps, pid_t pid, uint64_t loaded_ns)
 	struct proc *p = find_traced(ps, pid);
 	enum stop_state how = stops_held(ps->cfg.bpf, pid);
 	size_t before = files_probed(ps->cfg.files);
+	int err;
 
 	if (!p && ps->cfg.join) {
 		join_mapped(ps, pid, loaded_ns);
@@ -276,8 +282,9 @@ static void changed(struct procs *ps, pid_t pid, uint64_t loaded_ns)
 	}
 	if (p && !how) /* it runs on: what is at a known place may be something else by now */
 		map_free(&p->plain);
-	if (p)
-		procs_look(ps, p);
+	err = p ? procs_look(ps, p) : 0;
+	/* It has a library, so it was not held; whether that was another one nobody knows. */
+	ps->ended_early += (err == -ESRCH || err == -ENOENT) && p->settled && !how;
 	tell_expired(ps, p, pid, loaded_ns);
 	if (how)
 		procs_let_go(ps, pid, how, loaded_ns);
@@ -430,6 +437,7 @@ void procs_continue_stopped(struct procs *ps)
 {
 	uint64_t now = clock_mono_ns();
 
+	ps->cfg.bpf->control->blocked_ns = 0;
 	look_at_all(ps);
 	if (!ps->cfg.may_stop)
 		return;

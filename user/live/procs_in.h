@@ -13,13 +13,14 @@ struct procs {
 	struct recorder *rec;
 	struct procset set;
 	bool any_settled;
-	bool ending;	       /* nothing is recorded any more: nothing has to be probed */
-	uint64_t looked_ns;    /* when all were looked at last, or tracing began */
-	uint32_t unseen;       /* changes that found no room in the ring, as of the last look */
-	uint32_t expired;      /* waits that nobody answered in time, of those told */
-	unsigned int unproven; /* ended before it was known whether they are asked for */
-	unsigned int unlooked; /* -n: ended before they were looked at, and no call is known */
-	bool scan_told;	       /* told: one that is not traced could not be looked at */
+	bool ending;		  /* nothing is recorded any more: nothing has to be probed */
+	uint64_t looked_ns;	  /* when all were looked at last, or tracing began */
+	uint32_t unseen;	  /* changes that found no room in the ring, as of the last look */
+	uint32_t expired;	  /* waits that nobody answered in time, of those told */
+	unsigned int ended_early; /* see procs_ended_early() */
+	unsigned int unproven;	  /* ended before it was known whether they are asked for */
+	unsigned int unlooked;	  /* -n: ended before they were looked at, and no call is known */
+	bool scan_told;		  /* told: one that is not traced could not be looked at */
 	bool stamps_due; /* some settled process has not shown a stamp; see procs_watch_stamps() */
 };
 

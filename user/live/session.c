@@ -536,6 +536,10 @@ int session_stop(struct session *s)
 		log_warn("%u programs were not waited for: if they loaded the library from a new "
 			 "place, calls may not be seen",
 			 s->bpf->control->hurried);
+	if (procs_ended_early(s->procs))
+		log_warn("%u processes ended before what they loaded last was looked at: if it was "
+			 "another copy of the library, its calls were not seen",
+			 procs_ended_early(s->procs));
 	if (procs_untold(s->procs))
 		log_warn(
 			"%u times a process loaded something and was not waited for: if it was the "
