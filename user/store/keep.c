@@ -23,6 +23,7 @@ enum kind {
 	KEEP_OPEN,    /* return of a start, by range id */
 	KEEP_FLIGHT,  /* a start that has not returned, by thread; not repeated */
 	KEEP_EARLY,   /* a stop that may be of one of these, by range id; not repeated */
+	KEEP_TAKEN,   /* what used a range id while starts were in flight; not repeated */
 	KEEP_KINDS,
 };
 
@@ -235,18 +236,29 @@ static int settle(struct keep *k, uint32_t tgid, uint32_t tid, bool failed)
 	return err;
 }
 
-/* No start is in flight any more that a stop before its return could be of. */
+/* No start is in flight any more that what came before its return could be of. */
 static void forget_early(struct keep *k, struct keep_proc *p)
 {
 	struct keep_item *next;
 
-	if (!p->maps[KEEP_EARLY].n)
+	if (!p->maps[KEEP_EARLY].n && !p->maps[KEEP_TAKEN].n)
 		return;
 	for (struct keep_item *i = p->first; i; i = next) {
 		next = i->next;
-		if (i->kind == KEEP_EARLY)
+		if (i->kind == KEEP_EARLY || i->kind == KEEP_TAKEN)
 			item_drop(k, p, i);
 	}
+}
+
+/*
+ * A start that is in flight may return that id as well: whether what was open then, or was ended,
+ * is its range only the reconstruction can tell.
+ */
+static int note_taken(struct keep *k, const struct wire *w, const void *rec, uint64_t id)
+{
+	const struct keep_proc *p = proc_of(k, w->tgid);
+
+	return p && p->maps[KEEP_FLIGHT].n ? keep_last(k, KEEP_TAKEN, id, w, rec) : 0;
 }
 
 static void land(struct keep *k, struct keep_proc *p, uint32_t tid)
@@ -262,11 +274,10 @@ static int note_stop(struct keep *k, const struct wire *w, const void *rec)
 	struct keep_proc *p = proc_of(k, w->tgid);
 	struct keep_item *open = p ? map_get_ptr(&p->maps[KEEP_OPEN], id) : NULL;
 
-	if (open)
-		item_drop(k, p, open);
-	else if (p && p->maps[KEEP_FLIGHT].n)
-		return keep_last(k, KEEP_EARLY, id, w, rec);
-	return 0;
+	if (!open)
+		return p && p->maps[KEEP_FLIGHT].n ? keep_last(k, KEEP_EARLY, id, w, rec) : 0;
+	item_drop(k, p, open);
+	return note_taken(k, w, rec, id);
 }
 
 /* A range has begun, unless it was stopped before its start returned. */
@@ -276,14 +287,19 @@ static int note_start(struct keep *k, const struct wire *w, const void *rec)
 	struct keep_proc *p = proc_of(k, w->tgid);
 	struct keep_item *start = p ? map_get_ptr(&p->maps[KEEP_FLIGHT], w->tid) : NULL;
 	struct keep_item *stop = p ? map_get_ptr(&p->maps[KEEP_EARLY], id) : NULL;
+	struct keep_item *taken = p ? map_get_ptr(&p->maps[KEEP_TAKEN], id) : NULL;
+	int err;
 	bool failed = (int32_t)w->arg0 || w->flags & WIRE_F_NO_ID;
 	bool ended =
 		!failed && start && stop && record_of(stop).time_ns >= record_of(start).time_ns;
 
+	if (!failed && start && taken && record_of(taken).time_ns >= record_of(start).time_ns)
+		p->unknown |= DROPPED_RANGES;
 	if (ended)
 		item_drop(k, p, stop);
 	land(k, p, w->tid);
-	return failed || ended ? 0 : keep_last(k, KEEP_OPEN, id, w, rec);
+	err = failed ? 0 : note_taken(k, w, rec, id);
+	return err || failed || ended ? err : keep_last(k, KEEP_OPEN, id, w, rec);
 }
 
 static int note_call(struct keep *k, const struct wire *w, const void *rec)
