@@ -442,6 +442,36 @@ static void a_stop_can_come_before_the_return(void **state)
 	keep_free(&k);
 }
 
+/* Two starts at once return the same id: which range is open then is for the core to say. */
+static void an_id_that_two_starts_return(void **state)
+{
+	const __u8 start = func("aclprofRangeStart"), stop = func("aclprofRangeStop");
+	const struct wire first = {.kind = WIRE_CALL, .func = start, .tgid = 7, .tid = 7},
+			  second = {.kind = WIRE_CALL, .func = start, .tgid = 7, .tid = 8},
+			  end = {.kind = WIRE_CALL, .func = stop, .tgid = 7, .tid = 9, .arg0 = 3};
+	struct wire ret1 = {.kind = WIRE_RETURN, .func = start, .tgid = 7, .tid = 7, .arg1 = 3},
+		    ret2 = {.kind = WIRE_RETURN, .func = start, .tgid = 7, .tid = 8, .arg1 = 3};
+
+	(void)state;
+	for (int how = 0; how < 4; how++) {
+		struct keep k = {.room = 1 << 20};
+		struct out o;
+
+		/* How 2: the ids differ; 3: of two copies of the library they do as well. */
+		ret2.arg1 = how == 2 ? 4 : 3;
+		ret2.arg0 = how == 3 ? 5ull << 32 : 0;
+		note(&k, first, "");
+		note(&k, second, "");
+		note(&k, ret2, "");
+		if (!how)
+			note(&k, end, "");
+		note(&k, ret1, "");
+		o = begin(&k);
+		assert_int_equal(count(&o, WIRE_DROPPED, 7), how < 2);
+		keep_free(&k);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -454,6 +484,7 @@ int main(void)
 		cmocka_unit_test(what_is_not_kept_is_unknown),
 		cmocka_unit_test(begun_ranges),
 		cmocka_unit_test(a_stop_can_come_before_the_return),
+		cmocka_unit_test(an_id_that_two_starts_return),
 		cmocka_unit_test(a_created_stamp_carries_nothing),
 		cmocka_unit_test(losses_keep_their_window),
 	};
