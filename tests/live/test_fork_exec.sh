@@ -34,11 +34,21 @@ attach_and_run -o "$tmp/living.ndjson"
 assert_eq "attached to the parent of a running child: status" "$status/$target_status" 0/0
 compare_truth "attached to the parent of a running child: its events" "$tmp/living.ndjson"
 
+# Linux 7 may leave out the program that sees an exit: then that is told, and the range was open.
+ends_unfinished() {	# name, events file
+	if [ "$(events_count "$2" lost_process)" -gt 0 ]; then
+		assert_eq "$1 (a process record was lost, and told)" \
+			"$(events_count "$2" push/pop name "open push")" 1
+	else
+		compare_truth "$1" "$2"
+	fi
+}
+
 for how in segv:139 abort:134 kill:137 exit:9; do
 	new_truth
 	run_acltap record -o "$tmp/${how%:*}.ndjson" -- "$T/crash" ${how%:*} 9
 	assert_eq "end by ${how%:*}: status" "$status" ${how#*:}
-	compare_truth "end by ${how%:*}: last events are there, open ranges unfinished" \
+	ends_unfinished "end by ${how%:*}: last events are there, open ranges unfinished" \
 		"$tmp/${how%:*}.ndjson"
 done
 
