@@ -87,6 +87,15 @@ for _ in $(seq 20); do
 done
 assert_eq "several copies, 20 times: none fails or hangs" "$hung" 0
 
+# What is not seen for that reason is no event, but --strict must know.
+run_acltap record -f --no-stop --strict -o "$tmp/strict.ndjson" -- "$T/dlopen_late" 0 600 "${copies[0]}"
+assert_eq "probed late, --strict: status" "$status" 3
+assert_match "probed late, --strict: told" "$(cat "$tmp/stderr")" 'calls in the first .* are not seen'
+new_truth
+run_acltap record -f --no-stop --strict --lib "${copies[0]}" -o "$tmp/strict.ndjson" -- \
+	"$T/dlopen_late" 0 100 "${copies[0]}"
+assert_eq "probed before, --strict: status" "$status" 0
+
 odd="$tmp/a b (deleted)"
 mkdir "$odd" && cp "$T/jmp/libprofapi.so" "$odd/" &&
 	cp "$T/jmp/libmsprofiler.so" "$odd/libmsprofiler.so" || die "cannot copy the library"

@@ -61,7 +61,8 @@ int live_status(const struct live *l, struct targets *t, int err)
 		log_warn("the command's exit status was %d", status);
 	if (err)
 		return targets_failed(t);
-	if (!status && t->strict && summary_is_strict_failure(l->summary))
+	if (!status && t->strict &&
+	    (summary_is_strict_failure(l->summary) || session_missed(t->session)))
 		return EXIT_INCOMPLETE;
 	return status;
 }

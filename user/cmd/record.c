@@ -99,7 +99,8 @@ static int finish(struct run *r, int trace_err, int cmd_status)
 		log_warn("the command's exit status was %d", cmd_status);
 	if (failed)
 		return targets_failed(&r->targets);
-	if (!cmd_status && r->targets.strict && res.incomplete)
+	if (!cmd_status && r->targets.strict &&
+	    (res.incomplete || session_missed(r->targets.session)))
 		return EXIT_INCOMPLETE;
 	return cmd_status;
 }

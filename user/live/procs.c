@@ -216,6 +216,7 @@ void procs_tell_window(struct procs *ps, pid_t pid, uint64_t loaded_ns)
 	uint64_t window = clock_mono_ns() - (loaded_ns ? loaded_ns : ps->looked_ns);
 	char text[UNIT_MAX];
 
+	ps->missed = true;
 	log_info("PID %d loaded the library while it ran: calls in the first %s are not seen", pid,
 		 unit_fmt_duration(text, window));
 	facts_put(ps->rec, pid, FACT_UNPROBED, text, strlen(text));
@@ -234,12 +235,18 @@ static void tell_expired(struct procs *ps, struct proc *p, pid_t pid, uint64_t s
 	    clock_mono_ns() - since_ns < STOP_WAIT_NS)
 		return;
 	ps->expired++;
+	ps->missed = true;
 	if (p && p->late)
 		return;
 	if (p)
 		p->late = true;
 	log_warn("PID %d waited for its probes too long and went on: calls may not be seen", pid);
 	facts_put(ps->rec, pid, FACT_UNPROBED, late, sizeof(late) - 1);
+}
+
+bool procs_missed(const struct procs *ps)
+{
+	return ps->missed;
 }
 
 unsigned int procs_ended_early(const struct procs *ps)

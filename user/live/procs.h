@@ -46,6 +46,8 @@ void procs_set_recorder(struct procs *ps, struct recorder *rec);
 int procs_attach(struct procs *ps, pid_t pid);
 /* JOIN_CHILDREN: so many called traced functions and ended before their parents were known. */
 unsigned int procs_unproven(const struct procs *ps);
+/* Did some process run on with a library that had no probes yet? Each was told. */
+bool procs_missed(const struct procs *ps);
 /* Those that loaded something behind a library and ended before that was looked at. */
 unsigned int procs_ended_early(const struct procs *ps);
 /* How often a process went on before its probes were in place, and nothing was said of it. */

@@ -17,6 +17,7 @@ struct procs {
 	uint64_t looked_ns;	  /* when all were looked at last, or tracing began */
 	uint32_t unseen;	  /* changes that found no room in the ring, as of the last look */
 	uint32_t expired;	  /* waits that nobody answered in time, of those told */
+	bool missed;		  /* see procs_missed() */
 	unsigned int ended_early; /* see procs_ended_early() */
 	unsigned int unproven;	  /* ended before it was known whether they are asked for */
 	unsigned int unlooked;	  /* -n: ended before they were looked at, and no call is known */

@@ -574,6 +574,11 @@ enum session_end session_ended(const struct session *s)
 	return s->end;
 }
 
+bool session_missed(const struct session *s)
+{
+	return procs_missed(s->procs);
+}
+
 int session_exec_error(const struct session *s)
 {
 	return s->exec_err;

@@ -82,6 +82,8 @@ int session_stop(struct session *s);
 
 pid_t session_command(const struct session *s); /* still to be waited for; 0 = none */
 enum session_end session_ended(const struct session *s);
+/* Were calls not seen since a library was probed late? Told when it was; --strict asks. */
+bool session_missed(const struct session *s);
 int session_exec_error(const struct session *s); /* -errno when exec of the command failed */
 struct recorder_stats session_stats(const struct session *s);
 bool session_saw_library(const struct session *s); /* an entry point was found in a target */
