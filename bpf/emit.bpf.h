@@ -78,14 +78,6 @@ static __always_inline __u16 depth16(__u32 depth)
 	return depth > 65535 ? 65535 : depth;
 }
 
-/* Records of the process that are missing; what the kernel left out may have been of any. */
-static __always_inline __u32 gap_of(const struct proc_state *proc)
-{
-	struct control *c = switches();
-
-	return proc ? proc->gap + (c ? c->skipped : 0) : 0;
-}
-
 /* proc NULL: of a process that is not traced. th NULL: the state of the thread is not known. */
 static __always_inline void fill(struct wire *w, __u8 kind, __u8 func, __u64 pid_tgid,
 				 struct proc_state *proc, const struct thread_state *th)
@@ -95,7 +87,7 @@ static __always_inline void fill(struct wire *w, __u8 kind, __u8 func, __u64 pid
 	w->len = sizeof(*w);
 	w->kind = kind;
 	w->func = func;
-	w->gap = gap_of(proc);
+	w->gap = proc ? proc->gap : 0;
 	w->arg0 = 0;
 	w->arg1 = 0;
 	w->msg_len = 0;

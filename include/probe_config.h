@@ -142,7 +142,6 @@ struct control {
 	__u32 hold_new;	  /* -a, -n where exec is not seen: a process that is not traced is held */
 	__u64 blocked_ns; /* when the guardian continued one, 0 = acltap has been back since */
 	__u32 passed;	  /* changes of processes that were not held since then; programs count */
-	__u32 skipped;	  /* runs of programs that the kernel left out: part of every gap */
 };
 
 /* Offset of r_state in struct r_debug (<link.h>), and its value when no change is under way. */

@@ -389,17 +389,12 @@ static uint64_t skipped_runs(const struct bpf_program *p)
 	return bpf_obj_get_info_by_fd(bpf_program__fd(p), &info, &len) ? 0 : info.recursion_misses;
 }
 
-void bpf_note_skipped(struct bpf *b)
+uint64_t bpf_skipped(const struct bpf *b)
 {
-	uint64_t n = 0;
-
 	if (!b->follow)
-		return;
-	n += skipped_runs(b->follow->progs.on_fork);
-	n += skipped_runs(b->follow->progs.on_exec);
-	n += skipped_runs(b->follow->progs.on_exit);
-	if (n > b->control->skipped) /* a question that failed counts as none */
-		__atomic_store_n(&b->control->skipped, (uint32_t)n, __ATOMIC_RELAXED);
+		return 0;
+	return skipped_runs(b->follow->progs.on_fork) + skipped_runs(b->follow->progs.on_exec) +
+	       skipped_runs(b->follow->progs.on_exit);
 }
 
 int bpf_counts(const struct bpf *b, unsigned int func, struct func_count *out)
@@ -420,7 +415,5 @@ int bpf_counts(const struct bpf *b, unsigned int func, struct func_count *out)
 		out->lost += v[i].lost;
 		out->lost_returns += v[i].lost_returns;
 	}
-	if (func == PROBE_FUNC_LIFECYCLE)
-		out->lost += b->control->skipped;
 	return 0;
 }

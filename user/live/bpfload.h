@@ -86,10 +86,10 @@ void bpf_each_pid(int map_fd, void (*visit)(void *ctx, pid_t pid), void *ctx);
 
 /*
  * Where the kernel can preempt a program at a tracepoint (Linux 7), one that another task brings
- * about on that CPU meanwhile is not run. Whether it was one of ours that forked or ended nobody
- * knows: it counts as lost, and as a gap of every process from now on. Call it often.
+ * about on that CPU meanwhile is not run. How often that was, of all tasks of the machine: whether
+ * one of ours was among them nobody knows.
  */
-void bpf_note_skipped(struct bpf *b);
+uint64_t bpf_skipped(const struct bpf *b);
 /* Sums the counters of a function over all CPUs. */
 int bpf_counts(const struct bpf *b, unsigned int func, struct func_count *out);
 

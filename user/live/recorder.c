@@ -306,7 +306,6 @@ static int look_for_loss(struct recorder *r)
 	uint64_t now = clock_mono_ns();
 	int err = 0;
 
-	bpf_note_skipped(r->cfg.bpf);
 	for (size_t i = 0; i < entry_count() && !err; i++)
 		err = look_at(r, i, now);
 	err = err ?: look_at(r, PROBE_FUNC_LIFECYCLE, now);

@@ -2,6 +2,7 @@
 #include "live/session.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -549,6 +550,11 @@ int session_stop(struct session *s)
 		log_warn("%u stopped processes had to go on before they were looked at: acltap was "
 			 "blocked; calls may not be seen",
 			 s->bpf->control->released);
+	if (bpf_skipped(s->bpf))
+		log_info("the kernel left out %" PRIu64
+			 " forks, execs or ends of processes, of all on "
+			 "this machine: a traced one may be among them",
+			 bpf_skipped(s->bpf));
 	tell_crowded(s->bpf);
 	if (procs_unproven(s->procs))
 		log_warn("%u processes ended before it was known whether they %s: they are not "
