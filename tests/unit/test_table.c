@@ -88,6 +88,18 @@ static void no_rows(void **state)
 	check_table(NULL, 0, TABLE_JSON, "[\n]\n");
 }
 
+static void check_formats(const struct table *t, const char *const want[])
+{
+	for (int format = TABLE_TEXT; format <= TABLE_JSON; format++) {
+		struct out *o;
+
+		assert_ok(out_memory(1 << 20, &o));
+		assert_ok(table_write(t, format, o));
+		check(o, want[format]);
+		out_discard(o);
+	}
+}
+
 /* Changes and probabilities, and what is not known. */
 static void numbers(void **state)
 {
@@ -116,14 +128,7 @@ static void numbers(void **state)
 	const struct table t = {kinds, 4, cells, 4};
 
 	(void)state;
-	for (int format = TABLE_TEXT; format <= TABLE_JSON; format++) {
-		struct out *o;
-
-		assert_ok(out_memory(1 << 20, &o));
-		assert_ok(table_write(&t, format, o));
-		check(o, want[format]);
-		out_discard(o);
-	}
+	check_formats(&t, want);
 }
 
 static void counts_of_nothing(void **state)
@@ -139,14 +144,7 @@ static void counts_of_nothing(void **state)
 	const struct table t = {kinds, 2, cells, 2};
 
 	(void)state;
-	for (int format = TABLE_TEXT; format <= TABLE_JSON; format++) {
-		struct out *o;
-
-		assert_ok(out_memory(1 << 20, &o));
-		assert_ok(table_write(&t, format, o));
-		check(o, want[format]);
-		out_discard(o);
-	}
+	check_formats(&t, want);
 }
 
 /* Each place at which the output can end is told. */
